@@ -1,0 +1,1 @@
+"""wbtrio: the Wildberries seller API under structured concurrency, inside every budget."""
