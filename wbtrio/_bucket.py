@@ -175,3 +175,24 @@ def tokens(state: State, limit: Limit, now: int) -> int:
 def level(state: State, limit: Limit, now: int) -> float:
     """Tokens left at `now`, for people to look at; decisions use integers only."""
     return limit.burst - (max(state.full_at, now) - now) / limit.interval
+
+
+class Bucket(Struct, frozen=True):
+    """Which counter of WB's a request is charged to, and what WB allows there.
+
+    Attributes:
+        account: Key of the seller's account: the token's `sid`, never the token.
+        kind: Token kind, as `TokenKind` spells it: kinds have separate budgets.
+        budget: Id of the budget in the registry.
+        limit: The budget's limit for this kind.
+    """
+
+    account: str
+    kind: str
+    budget: str
+    limit: Limit
+
+    @property
+    def key(self) -> str:
+        """Name of the bucket in every store; the hash tag keeps an account's keys together."""
+        return f"wbtrio:{{{self.account}}}:{self.kind}:{self.budget}"
