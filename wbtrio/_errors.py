@@ -1,34 +1,34 @@
 """Every error that wbtrio raises, by whose fault it is.
 
-    WbTrioError
-    |-- CallerError                 the program that calls wbtrio can mend it
-    |   |-- RegistryError           a registry file is wrong: file, line, table, key
-    |   |-- UnknownOperation        no such operation; the nearest ids are named
-    |   |-- CostExceedsBurst        a cost that no full bucket could ever grant
-    |   |-- TokenError              the WB token cannot be used
-    |   |   |-- TokenMalformed      not a WB token
-    |   |   |-- TokenExpired        its `exp` has passed, or WB said so
-    |   |   |-- TokenNotAllowed     the token's categories, kind or read-only mark forbid the call
-    |   |-- StoreUrlError           a store URL that no store understands
-    |-- WbError                     WB answered, and the answer is no
-    |   |-- RateLimited             a budget is used up; `resume_at` says until when
-    |   |-- Maintenance             WB is down for maintenance
-    |   |-- MethodGone              a removed method
-    |   |-- MethodDisabled          a method that WB switched off for a time
-    |   |-- WrongPath               WB knows no such path on that host
-    |   |-- Unauthorized            WB refused the token
-    |   |-- TokenKindNotAllowed     WB refuses tokens of this kind here
-    |   |-- PaymentRequired         the seller has no subscription for this method
-    |   |-- BadRequest              WB refused the parameters (400, 406, 413, 422, 451, ...)
-    |   |-- Conflict                409
-    |   |-- ServerError             5xx
-    |   |-- Undecodable             a reply that is not what the operation promises
-    |   |-- CursorStuck             a page walk that does not advance
-    |-- NetworkError                no reply from WB at all
-    |-- StoreError                  the store of the buckets is at fault
-        |-- StoreUnavailable        nobody answers at the store's address
-        |-- StoreTimeout            no answer in time; whether the call ran is unknown
-        |-- StoreProtocolError      whatever answers there is not a Redis that can serve us
+WbTrioError
+|-- CallerError                 the program that calls wbtrio can mend it
+|   |-- RegistryError           a registry file is wrong: file, line, table, key
+|   |-- UnknownOperation        no such operation; the nearest ids are named
+|   |-- CostExceedsBurst        a cost that no full bucket could ever grant
+|   |-- TokenError              the WB token cannot be used
+|   |   |-- TokenMalformed      not a WB token
+|   |   |-- TokenExpired        its `exp` has passed, or WB said so
+|   |   |-- TokenNotAllowed     the token's categories, kind or read-only mark forbid the call
+|   |-- StoreUrlError           a store URL that no store understands
+|-- WbError                     WB answered, and the answer is no
+|   |-- RateLimited             a budget is used up; `resume_at` says until when
+|   |-- Maintenance             WB is down for maintenance
+|   |-- MethodGone              a removed method
+|   |-- MethodDisabled          a method that WB switched off for a time
+|   |-- WrongPath               WB knows no such path on that host
+|   |-- Unauthorized            WB refused the token
+|   |-- TokenKindNotAllowed     WB refuses tokens of this kind here
+|   |-- PaymentRequired         the seller has no subscription for this method
+|   |-- BadRequest              WB refused the parameters (400, 406, 413, 422, 451, ...)
+|   |-- Conflict                409
+|   |-- ServerError             5xx
+|   |-- Undecodable             a reply that is not what the operation promises
+|   |-- CursorStuck             a page walk that does not advance
+|-- NetworkError                no reply from WB at all
+|-- StoreError                  the store of the buckets is at fault
+    |-- StoreUnavailable        nobody answers at the store's address
+    |-- StoreTimeout            no answer in time; whether the call ran is unknown
+    |-- StoreProtocolError      whatever answers there is not a Redis that can serve us
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ class RateLimited(WbError):
             detail=detail,
             link=link,
             excerpt=excerpt,
-            advice=f"Call again at {self.resume_at:%Y-%m-%d %H:%M:%S} UTC, or allow a longer max_wait.",
+            advice=f"Call again at {self.resume_at:%Y-%m-%d %H:%M:%S} UTC, or allow more max_wait.",
         )
 
 
