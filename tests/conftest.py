@@ -1,0 +1,62 @@
+"""Both event loops in virtual time, and a real Redis, for every test that asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from trio.testing import MockClock
+
+from tests.support.redis_server import RedisServer, ServerNotFound
+from tests.support.virtual_loop import VirtualTimeLoop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Options = dict[str, object]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "real_io: the test talks to sockets, processes or threads, so it runs on real clocks.",
+    )
+
+
+@pytest.fixture(params=["trio", "asyncio"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, Options]:
+    """Each loop in turn: in virtual time (from 0 on), or in real time under `real_io`."""
+    backend: str = request.param
+    if request.node.get_closest_marker("real_io"):
+        # Named outright: a policy of the environment must not decide which loop is tested.
+        factory: object = asyncio.SelectorEventLoop
+        return backend, {} if backend == "trio" else {"loop_factory": factory}
+    if backend == "trio":
+        return backend, {"clock": MockClock(autojump_threshold=0)}
+    return backend, {"loop_factory": VirtualTimeLoop}
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """One real server for the whole run; use `redis_url` unless you need its other means."""
+    try:
+        server = RedisServer()
+    except ServerNotFound as missing:
+        pytest.fail(str(missing), pytrace=False)
+    with server:
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """TCP URL of a real server that is empty and whose command counters are at zero."""
+    redis_server.reset()
+    return redis_server.url
+
+
+@pytest.fixture
+def redis_unix_url(redis_server: RedisServer) -> str:
+    """As `redis_url`, over the server's Unix socket."""
+    redis_server.reset()
+    return redis_server.unix_url

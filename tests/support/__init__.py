@@ -1,0 +1,1 @@
+"""What the tests share: virtual time, real servers, cancellation at every checkpoint."""
