@@ -109,7 +109,7 @@ async def test_a_result_that_a_shield_saved_counts_as_not_cancelled() -> None:
     assert attempt.checkpoint > 1
 
 
-async def test_the_helper_finds_work_that_loses_a_token_when_cancelled() -> None:
+async def test_work_is_found_that_loses_a_token_when_cancelled() -> None:
     lost = 0
 
     async def check(attempt: Attempt[None]) -> None:
@@ -155,7 +155,7 @@ async def test_cancelling_on_arrival_loses_a_result_that_has_already_come() -> N
     assert attempt.cancelled
 
 
-async def test_errors_of_the_work_come_through_the_helper() -> None:
+async def test_errors_of_the_work_come_through() -> None:
     async def fails() -> None:
         await anyio.lowlevel.checkpoint()
         raise LookupError("of the work")
