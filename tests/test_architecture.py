@@ -64,21 +64,16 @@ def dotted_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def is_for_types_only(node: ast.stmt) -> bool:
+def is_for_types_only(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
-def import_statements(
-    body: list[ast.stmt], *, with_types: bool
-) -> Iterator[ast.Import | ast.ImportFrom]:
-    for statement in body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            yield statement
-        elif with_types or not is_for_types_only(statement):
-            for block in ("body", "orelse", "finalbody", "handlers"):
-                inner = getattr(statement, block, [])
-                nested = [part for part in inner if isinstance(part, ast.stmt)]
-                yield from import_statements(nested, with_types=with_types)
+def import_statements(node: ast.AST, *, with_types: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif with_types or not is_for_types_only(child):
+            yield from import_statements(child, with_types=with_types)
 
 
 def imports_of(path: Path, *, with_types: bool = True) -> set[str]:
@@ -86,7 +81,7 @@ def imports_of(path: Path, *, with_types: bool = True) -> set[str]:
     name = dotted_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
-    for statement in import_statements(tree_of(path).body, with_types=with_types):
+    for statement in import_statements(tree_of(path), with_types=with_types):
         if isinstance(statement, ast.Import):
             found.update(alias.name for alias in statement.names)
             continue
