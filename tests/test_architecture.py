@@ -20,10 +20,10 @@ PACKAGE = ROOT / "wbtrio"
 
 LAYERS = (
     ("_errors", "_version"),
-    ("_bucket", "_headers", "_replies", "_tokens"),
-    ("_registry", "observability"),
+    ("_bucket", "_headers", "_replies", "_tokens", "_reconcile", "_statistics"),
+    ("_registry", "_refusals", "observability"),
     ("stores",),
-    ("_limiter", "_permit", "_lane", "_statistics"),
+    ("_limiter", "_permit", "_lane", "_lanes"),
     ("_transport",),
     ("_calls", "_client", "_scope", "_pagination", "_retry", "rows"),
     ("importer",),
@@ -32,7 +32,10 @@ LAYERS = (
 """From the ground up: a module may import from its own layer and from those above in this list."""
 
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
-PURE = {"_bucket", "_headers", "_replies", "_tokens", "_registry"}
+PURE = {
+    *("_bucket", "_headers", "_replies", "_tokens"),
+    *("_reconcile", "_refusals", "_registry", "_statistics"),
+}
 READS_FILES = {"_registry"}
 IMPURE_MODULES = {
     *("trio", "anyio", "asyncio", "sniffio", "httpx", "httpx2", "httpcore", "redis", "hiredis"),
