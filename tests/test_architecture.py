@@ -19,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "wbtrio"
 
 LAYERS = (
-    ("_errors", "_version"),
-    ("_bucket", "_headers", "_replies", "_tokens", "_reconcile", "_statistics"),
+    ("_errors", "_operation_ids"),
+    ("_bucket", "_headers", "_replies", "_reply_text", "_tokens", "_reconcile", "_statistics"),
     ("_registry", "_refusals", "observability"),
     ("stores",),
-    ("_limiter", "_permit", "_lane", "_lanes"),
+    ("_limiter", "_permit", "_lane"),
     ("_transport",),
-    ("_calls", "_client", "_scope", "_pagination", "_retry", "rows"),
+    ("_calls", "_client", "_scope", "_pages", "_pagination"),
     ("importer",),
     ("testing", "cli"),
 )
@@ -33,7 +33,7 @@ LAYERS = (
 
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 PURE = {
-    *("_bucket", "_headers", "_replies", "_tokens"),
+    *("_bucket", "_headers", "_replies", "_reply_text", "_tokens"),
     *("_reconcile", "_refusals", "_registry", "_statistics"),
 }
 READS_FILES = {"_registry"}
