@@ -97,6 +97,9 @@ class RedisStore:
             StoreProtocolError: What answers is no Redis, or refuses scripts or TIME.
         """
         await self._connection.open()
+        for script in (_ACQUIRE, _NARROW, _REFUND, _PEEK):
+            # A user without the right to SCRIPT is served too: the first use sends the source.
+            await self._connection.call("SCRIPT", "LOAD", script.source)
         await self.peek([])
 
     async def acquire(self, requests: Sequence[AcquireRequest]) -> AcquireReply:

@@ -1,0 +1,226 @@
+"""One bucket as this process sees it: its hint, its queue of waiters, its counters."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import anyio
+
+from . import _bucket
+from ._bucket import FULL, MICROSECONDS, Bucket, State
+from ._reconcile import Reason
+from ._statistics import BucketStatistics
+
+if TYPE_CHECKING:
+    from ._reconcile import Grant, Plan
+    from .stores import NarrowReply
+
+LONGEST_TURN_PAUSE = MICROSECONDS // 2
+
+
+class Cause(StrEnum):
+    """Why a bucket made a caller wait, or refused."""
+
+    OWN_USE = "own_use"
+    """Our own requests used the budget."""
+    FOREIGN_USE = "foreign_use"
+    """Another program used the budget since it was last full."""
+    EXHAUSTED = "exhausted"
+    """WB said that its counter is at zero, and until when."""
+    PENALTY = "penalty"
+    """WB answered 429."""
+    HELD = "held"
+    """Another process of ours saw the budget exhausted, or a 429."""
+    STORE_DOWN = "store_down"
+    """The store is unreachable: this process counts alone."""
+
+
+def local_now() -> int:
+    """µs of the event loop's clock."""
+    return int(anyio.current_time() * MICROSECONDS)
+
+
+class Waiter:
+    """One acquire in a lane's queue.
+
+    Attributes:
+        cost: Tokens that it wants.
+        give_up_at: µs of the event loop's clock beyond which it does not wait; None: never.
+    """
+
+    __slots__ = ("_wake", "cost", "give_up_at")
+
+    def __init__(self, cost: int, give_up_at: int | None) -> None:
+        self.cost = cost
+        self.give_up_at = give_up_at
+        self._wake: anyio.Event | None = None
+
+    def wake(self) -> None:
+        """Make it look again at its lane."""
+        if self._wake is not None:
+            self._wake.set()
+
+    async def sleep(self, until: int | None) -> None:
+        """Wait to be woken, at most until this moment of the event loop's clock, in µs."""
+        self._wake = anyio.Event()
+        deadline = math.inf if until is None else until / MICROSECONDS
+        try:
+            with anyio.CancelScope(deadline=deadline):
+                await self._wake.wait()
+        finally:
+            self._wake = None
+
+
+class Lane:
+    """One bucket's queue and memory in this process.
+
+    Attributes:
+        bucket: The bucket.
+        hint: The largest state that this process has seen of it.
+        queue: Who waits for it, first come first served; only the head asks the store.
+        statistics: The bucket's counters.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self.bucket = bucket
+        self.hint = FULL
+        self.queue: deque[Waiter] = deque()
+        self._queued_cost = 0
+        self.statistics = BucketStatistics()
+        self._own_ticket = -1
+        self._others = 0
+        self._hold_until = 0
+        self._hold_cause = Cause.HELD
+        self._foreign_until = 0
+        self._blind_refusals = 0
+        self._blind_since = 0
+        self._drift_logged_at = -math.inf
+
+    def enter(self, waiter: Waiter) -> None:
+        """Join the queue's end."""
+        self.queue.append(waiter)
+        self._queued_cost += waiter.cost
+
+    def leave(self, waiter: Waiter) -> None:
+        """Leave the queue from wherever in it; its new head looks again."""
+        was_head = self.queue[0] is waiter
+        self.queue.remove(waiter)
+        self._queued_cost -= waiter.cost
+        if was_head and self.queue:
+            self.queue[0].wake()
+
+    def cost_up_to(self, waiter: Waiter) -> int:
+        """Tokens that the queue takes until this waiter has its own."""
+        if self.queue[-1] is waiter:
+            return self._queued_cost
+        total = 0
+        for one in self.queue:
+            total += one.cost
+            if one is waiter:
+                break
+        return total
+
+    def learn(self, state: State) -> None:
+        """Keep what the store or a narrowing says; nothing known is forgotten."""
+        known = self.hint
+        self.hint = _bucket.merge(known, state)
+        if self.hint == known:
+            return
+        # Whose patience is bounded may have to give up now, wherever it stands in the queue.
+        is_held_longer = self.hint.not_before > known.not_before
+        for waiter in self.queue:
+            if is_held_longer or waiter.give_up_at is not None:
+                waiter.wake()
+
+    def learn_grant(self, state: State, cost: int) -> None:
+        """Keep the state that a grant of ours left, and how many others were granted meanwhile."""
+        if self._own_ticket >= 0:
+            self._others = max(0, state.granted - cost - self._own_ticket)
+        self._own_ticket = state.granted
+        self.hint = _bucket.merge(self.hint, state)
+
+    def unlearn_grant(self, after: State, state: State) -> None:
+        """A grant was taken back: lower the hint, if it still is what that grant left."""
+        if self.hint == after:
+            self.hint = state
+        if self.queue:
+            self.queue[0].wake()
+
+    def learn_narrowing(
+        self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None
+    ) -> None:
+        """Keep what a reply took away, and account for what no grant of ours explains.
+
+        Args:
+            reply: What the store did.
+            plan: What it was asked, and why.
+            remaining: Whole tokens that WB said it had left; 0 for a 429.
+            grant: The grant that the reply answered, if any.
+        """
+        before, state = reply.before, reply.state
+        if state.not_before > max(before.not_before, self._hold_until):
+            self._hold_until = state.not_before
+            self._hold_cause = Cause.PENALTY if plan.reason is Reason.PENALIZED else Cause.EXHAUSTED
+        foreign = self._foreign(reply, plan, remaining, grant)
+        if foreign > 0:
+            self.statistics.foreign += foreign
+            self._foreign_until = state.full_at
+        self.learn(state)
+
+    def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
+        if grant is None or plan.narrowing is None:
+            return 0
+        limit, charge = self.bucket.limit, plan.narrowing.charge
+        taken = (reply.state.full_at - max(reply.before.full_at, reply.now)) // limit.interval
+        left = _bucket.tokens(grant.state, limit, grant.granted_at)
+        uncounted = grant.cost if plan.reason is Reason.PENALIZED else 0
+        return min(taken - charge, left + uncounted - charge - remaining)
+
+    def count_blind_refusal(self, granted_at: int, now: int) -> int:
+        """How many 429s without a stated end came in a row before this one.
+
+        Requests that were under way together are refused together: they count once.
+        """
+        if granted_at > self._blind_since:
+            self._blind_since = now
+            self._blind_refusals += 1
+        return max(0, self._blind_refusals - 1)
+
+    def forget_blind_refusals(self) -> None:
+        """WB admitted a request: the next blind 429 starts over."""
+        self._blind_refusals = 0
+
+    def wait(self, now: int, cost: int) -> int:
+        """µs that the hint proves to be too early for `cost` tokens."""
+        return _bucket.wait(self.hint, self.bucket.limit, now, cost)
+
+    def turn_pause(self) -> int:
+        """µs to leave to other processes that ask for the same tokens, after a grant of ours.
+
+        Where processes share a saturated bucket, all would ask for each token and one would get
+        it. So whoever was just granted one leaves as many turns as others took between its last
+        two: each token is then asked for about once. No token is lost, since the bucket has room
+        for what is left over; and no pause exceeds half a second.
+        """
+        if self.hint.granted != self._own_ticket or not self._others:
+            return 0
+        turns = min(self._others, self.bucket.limit.burst - 1)
+        pause = turns * self.bucket.limit.interval
+        return pause if pause <= LONGEST_TURN_PAUSE else 0
+
+    def cause(self, now: int) -> Cause:
+        """Why the bucket would refuse now."""
+        if now < self.hint.not_before:
+            return self._hold_cause if self._hold_until == self.hint.not_before else Cause.HELD
+        return Cause.FOREIGN_USE if now < self._foreign_until else Cause.OWN_USE
+
+    def may_log_drift(self) -> bool:
+        """Whether an hour has passed since the last time that this said yes."""
+        now = anyio.current_time()
+        if now - self._drift_logged_at < 3600:
+            return False
+        self._drift_logged_at = now
+        return True

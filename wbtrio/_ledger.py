@@ -1,0 +1,164 @@
+"""What the store and this process know together; every store call goes through here."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio.lowlevel
+
+from . import _bucket
+from ._errors import StoreError
+from ._lane import Lane, local_now
+from ._reconcile import Grant
+from .stores import AcquireRequest, NarrowReply, RefundRequest, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._bucket import Narrowing, State
+
+logger = logging.getLogger("wbtrio")
+
+
+class StoreClock:
+    """The store's clock, estimated between two of its replies.
+
+    The estimate never runs ahead of the store: whoever waits until it reaches a moment finds
+    that the store has reached it too.
+    """
+
+    def __init__(self) -> None:
+        self._offset: int | None = None
+
+    def observe(self, store_now: int) -> None:
+        """Take note of a reply that has just arrived."""
+        self._offset = store_now - local_now()
+
+    def now(self) -> int:
+        """µs of the store's clock; before its first reply, of the wall clock."""
+        if self._offset is None:
+            self._offset = time.time_ns() // 1000 - local_now()
+        return local_now() + self._offset
+
+
+class Granted(NamedTuple):
+    """A grant of all buckets asked.
+
+    Attributes:
+        grants: One for each bucket, in the order asked.
+        local: Whether this process alone granted it, because the store failed.
+    """
+
+    grants: tuple[Grant, ...]
+    local: bool
+
+
+class Ledger:
+    """The store, with this process's memory beside it.
+
+    While the store fails, the lanes' hints are the buckets: they hold all that this process knows.
+    Once it is back, the same hints, sent along with each acquire, merge into it.
+
+    Args:
+        store: Where the buckets live.
+        may_count_alone: Whether an acquire may be decided here while the store fails.
+    """
+
+    def __init__(self, store: Store, *, may_count_alone: bool) -> None:
+        self.store = store
+        self.clock = StoreClock()
+        self.is_down = False
+        self._may_count_alone = may_count_alone
+
+    async def acquire(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
+        """Take `cost` from every lane's bucket, or nothing; None: refused, and hints say why.
+
+        Raises:
+            StoreError: The store failed, and this process may not count alone.
+        """
+        requests = [
+            AcquireRequest(lane.bucket.key, lane.bucket.limit, cost, lane.hint) for lane in lanes
+        ]
+        statistics = lanes[0].statistics
+        statistics.store_calls += 1
+        try:
+            reply = await self.store.acquire(requests)
+        except StoreError as error:
+            statistics.lost_replies += error.may_have_run
+            self._note_outage(error)
+            if not self._may_count_alone:
+                raise
+            return self._acquire_alone(lanes, cost)
+        self._note_reply(reply.now)
+        for lane, state in zip(lanes, reply.states, strict=True):
+            if reply.granted:
+                lane.learn_grant(state, cost)
+            else:
+                lane.learn(state)
+        if not reply.granted:
+            return None
+        grants = tuple(Grant(state, reply.now, cost) for state in reply.states)
+        return Granted(grants, local=False)
+
+    async def narrow(self, lane: Lane, by: Narrowing) -> NarrowReply:
+        """Narrow a lane's bucket; with the store failing, in this process's memory."""
+        bucket = lane.bucket
+        lane.statistics.store_calls += 1
+        try:
+            reply = await self.store.narrow(bucket.key, bucket.limit, by, lane.hint)
+        except StoreError as error:
+            self._note_outage(error)
+            now = self.clock.now()
+            return NarrowReply(now, lane.hint, _bucket.narrow(lane.hint, bucket.limit, now, by))
+        self._note_reply(reply.now)
+        return reply
+
+    async def refund(self, lanes: Sequence[Lane], granted: Granted) -> bool:
+        """Undo a grant wherever nothing happened since; whether that was so everywhere."""
+        requests = [
+            RefundRequest(lane.bucket.key, lane.bucket.limit, grant.cost, grant.state)
+            for lane, grant in zip(lanes, granted.grants, strict=True)
+        ]
+        if granted.local:
+            await anyio.lowlevel.cancel_shielded_checkpoint()
+            states: tuple[State, ...] = tuple(
+                _bucket.refund(lane.hint, one.limit, one.cost, one.after)
+                for lane, one in zip(lanes, requests, strict=True)
+            )
+            refunded = all(lane.hint != state for lane, state in zip(lanes, states, strict=True))
+        else:
+            lanes[0].statistics.store_calls += 1
+            try:
+                now, refunded, states = await self.store.refund(requests)
+            except StoreError as error:
+                self._note_outage(error)
+                return False
+            self._note_reply(now)
+        for lane, one, state in zip(lanes, requests, states, strict=True):
+            lane.unlearn_grant(one.after, state)
+        return refunded
+
+    def _acquire_alone(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
+        now = self.clock.now()
+        decisions = [_bucket.acquire(lane.hint, lane.bucket.limit, now, cost) for lane in lanes]
+        if any(decision.wait for decision in decisions):
+            return None
+        for lane, decision in zip(lanes, decisions, strict=True):
+            lane.learn_grant(decision.state, cost)
+        grants = tuple(Grant(decision.state, now, cost) for decision in decisions)
+        return Granted(grants, local=True)
+
+    def _note_outage(self, error: StoreError) -> None:
+        if not self.is_down:
+            self.is_down = True
+            logger.warning(
+                "the store failed; this process counts alone until it is back: %s", error
+            )
+
+    def _note_reply(self, store_now: int) -> None:
+        self.clock.observe(store_now)
+        if self.is_down:
+            self.is_down = False
+            logger.warning("the store is back; what was counted meanwhile merges into it")

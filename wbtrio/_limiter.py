@@ -1,0 +1,297 @@
+"""The limiter: acquire -> permit -> settle. Decisions are pure; this only waits and calls."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+import anyio.lowlevel
+
+from ._bucket import MICROSECONDS, Bucket
+from ._errors import CostExceedsBurst, RateLimited
+from ._headers import Observation, parse_observed_rate_limit
+from ._lane import Cause, Lane, Waiter, local_now
+from ._ledger import Granted, Ledger
+from ._permit import Permit, Settlement
+from ._reconcile import ExhaustedHold, Grant, Plan, plan_penalty, plan_reconciliation
+from ._statistics import LimiterStatistics
+from .stores import MemoryStore, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+logger = logging.getLogger("wbtrio")
+
+
+class WbRateLimiter:
+    """Keeps every account inside WB's budgets.
+
+    Waiters of one bucket queue first come first served, and a cancelled one leaves at once without
+    having spent anything. A granted permit always reaches its caller.
+
+    Args:
+        store: Where the buckets live. Default: this process's memory.
+        max_wait: Seconds that `acquire` may wait; longer waits raise `RateLimited` at once.
+        on_store_error: What `acquire` does when the store fails: "local" counts in this process,
+            from all that it knows, until the store is back; "raise" raises the `StoreError`.
+        exhausted_hold: Hold an exhausted budget by WB's `Retry` where stated, or by the longer of
+            `Retry` and `Reset`.
+    """
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        max_wait: float = math.inf,
+        on_store_error: Literal["local", "raise"] = "local",
+        exhausted_hold: ExhaustedHold = "retry",
+    ) -> None:
+        self._ledger = Ledger(
+            MemoryStore() if store is None else store, may_count_alone=on_store_error == "local"
+        )
+        self._max_wait = max_wait
+        self._exhausted_hold: ExhaustedHold = exhausted_hold
+        self._lanes: dict[str, Lane] = {}
+
+    def __repr__(self) -> str:
+        return f"<WbRateLimiter on {self._ledger.store!r}: {len(self._lanes)} buckets>"
+
+    async def acquire(
+        self,
+        bucket: Bucket,
+        *more: Bucket,
+        cost: int = 1,
+        error_cost: int = 1,
+        max_wait: float | None = None,
+        fail_fast: bool = False,
+    ) -> Permit:
+        """Wait for leave to send one request.
+
+        Args:
+            bucket: The budget's bucket, which WB's headers will speak of.
+            more: Further buckets of the same account that the request is charged to: all or none.
+            cost: Tokens to take from each, 1 <= cost <= burst.
+            error_cost: Requests that WB counts for a 4XX answer of this operation.
+            max_wait: Seconds; default: the limiter's own. 0: do not wait at all.
+            fail_fast: Raise at once when the wait would outlast the enclosing cancel scope.
+
+        Raises:
+            CostExceedsBurst: No full bucket could grant this cost.
+            RateLimited: The wait would be longer than allowed; nothing was spent.
+            StoreError: The store failed, and `on_store_error` is "raise".
+        """
+        buckets = (bucket, *more)
+        for one in buckets:
+            if not 1 <= cost <= one.limit.burst:
+                raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        lanes = [self._lane(one) for one in buckets]
+        started = local_now()
+        waiter = Waiter(cost, self._patience(started, max_wait, fail_fast=fail_fast))
+        lanes[0].enter(waiter)
+        try:
+            granted, cause = await self._wait_in_queue(lanes, waiter)
+        except RateLimited:
+            lanes[0].statistics.refused += 1
+            raise
+        finally:
+            lanes[0].leave(waiter)
+        waited = local_now() - started if cause else 0
+        lanes[0].statistics.waited_us += waited
+        for lane in lanes:
+            lane.statistics.granted += 1
+        return Permit(
+            self,
+            buckets,
+            granted,
+            error_cost=error_cost,
+            waited=waited / MICROSECONDS,
+            cause=cause,
+        )
+
+    async def acquire_nowait(
+        self, bucket: Bucket, *more: Bucket, cost: int = 1, error_cost: int = 1
+    ) -> Permit:
+        """As `acquire`, but raise `RateLimited` rather than wait; at most one store call."""
+        return await self.acquire(bucket, *more, cost=cost, error_cost=error_cost, max_wait=0)
+
+    async def reconcile(
+        self, bucket: Bucket, headers: Mapping[str, str] | Observation
+    ) -> Settlement:
+        """Narrow a bucket to what a reply says of it, where no permit is at hand to settle.
+
+        Never raises for a fault of the store.
+        """
+        observation = (
+            headers if isinstance(headers, Observation) else parse_observed_rate_limit(headers)
+        )
+        return await self.settle_reply(bucket, observation, refused=False, grant=None, charge=0)
+
+    async def penalize(self, bucket: Bucket, retry_after: float) -> Settlement:
+        """Hold a bucket for at least this many seconds after a 429; never shortens a hold.
+
+        Never raises for a fault of the store.
+        """
+        observation = Observation(retry=max(0, math.ceil(retry_after * MICROSECONDS)))
+        return await self.settle_reply(bucket, observation, refused=True, grant=None, charge=0)
+
+    def statistics(self) -> LimiterStatistics:
+        """A snapshot of what was counted so far, per bucket."""
+        return LimiterStatistics(
+            {key: copy.copy(lane.statistics) for key, lane in self._lanes.items()}
+        )
+
+    async def settle_reply(
+        self,
+        bucket: Bucket,
+        observation: Observation,
+        *,
+        refused: bool,
+        grant: Grant | None,
+        charge: int,
+    ) -> Settlement:
+        """Narrow a bucket to one reply; `Permit.settle` and `reconcile` come down to this.
+
+        Args:
+            bucket: The bucket.
+            observation: What the reply says of WB's counter.
+            refused: Whether it is a refusal by WB's limiter, a 429.
+            grant: The grant that it answers, where known.
+            charge: Tokens to take beyond the request itself.
+        """
+        lane = self._lane(bucket)
+        lane.statistics.settled += 1
+        self._log_drift(lane, observation)
+        plan = self._plan(lane, observation, refused=refused, grant=grant, charge=charge)
+        if plan.narrowing is None:
+            lane.statistics.skipped += 1
+            await anyio.lowlevel.checkpoint()
+            return self._settlement(lane, plan, store_called=False)
+        if refused:
+            lane.statistics.penalized += 1
+        else:
+            lane.statistics.narrowed += 1
+        reply = await self._ledger.narrow(lane, plan.narrowing)
+        remaining = 0 if refused else observation.remaining or 0
+        lane.learn_narrowing(reply, plan, remaining, grant)
+        return self._settlement(lane, plan, store_called=True)
+
+    async def refund_grants(self, buckets: tuple[Bucket, ...], granted: Granted) -> bool:
+        """Give unsent tokens back; `Permit.refund` comes down to this."""
+        lanes = [self._lane(bucket) for bucket in buckets]
+        refunded = await self._ledger.refund(lanes, granted)
+        for lane in lanes:
+            lane.statistics.refunded += refunded
+        return refunded
+
+    def _lane(self, bucket: Bucket) -> Lane:
+        lane = self._lanes.get(bucket.key)
+        if lane is None:
+            lane = self._lanes[bucket.key] = Lane(bucket)
+        elif lane.bucket is not bucket:
+            lane.bucket = bucket
+        return lane
+
+    def _patience(self, now: int, max_wait: float | None, *, fail_fast: bool) -> int | None:
+        patience = self._max_wait if max_wait is None else max_wait
+        if fail_fast:
+            patience = min(patience, anyio.current_effective_deadline() - anyio.current_time())
+        return None if patience == math.inf else now + math.ceil(max(0.0, patience) * MICROSECONDS)
+
+    async def _wait_in_queue(
+        self, lanes: list[Lane], waiter: Waiter
+    ) -> tuple[Granted, Cause | None]:
+        queue = lanes[0].queue
+        cause: Cause | None = None
+        while True:
+            if queue[0] is not waiter:
+                cause = self._cause(lanes[0])
+                await waiter.sleep(self._patience_in_queue(lanes[0], waiter))
+                continue
+            now = self._ledger.clock.now()
+            lane = max(lanes, key=lambda one: one.wait(now, waiter.cost))
+            wait = lane.wait(now, waiter.cost)
+            if wait:
+                cause = self._cause(lane)
+                self._give_up_if_too_long(lane, wait, cause, waiter)
+                await waiter.sleep(_earlier(waiter.give_up_at, wait + lane.turn_pause()))
+                continue
+            granted = await self._ledger.acquire(lanes, waiter.cost)
+            if granted is not None:
+                return granted, cause
+
+    def _patience_in_queue(self, lane: Lane, waiter: Waiter) -> int | None:
+        """Until when to wait for one's turn; None: however long it takes."""
+        if waiter.give_up_at is None:
+            return None
+        wait = lane.wait(self._ledger.clock.now(), lane.cost_up_to(waiter))
+        self._give_up_if_too_long(lane, wait, self._cause(lane), waiter)
+        # With tokens enough for all before it, only their store calls are to be waited for.
+        return waiter.give_up_at if wait else None
+
+    def _give_up_if_too_long(self, lane: Lane, wait: int, cause: Cause, waiter: Waiter) -> None:
+        if waiter.give_up_at is None or local_now() + wait <= waiter.give_up_at:
+            return
+        seconds = wait / MICROSECONDS
+        key = lane.bucket.key
+        raise RateLimited(
+            f"The budget of {key} admits no request for another {seconds:.3f} s ({cause}).",
+            retry_after=seconds,
+            bucket=key,
+            cause=cause,
+            account=lane.bucket.account,
+        )
+
+    def _cause(self, lane: Lane) -> Cause:
+        if self._ledger.is_down:
+            return Cause.STORE_DOWN
+        return lane.cause(self._ledger.clock.now())
+
+    def _plan(
+        self,
+        lane: Lane,
+        observation: Observation,
+        *,
+        refused: bool,
+        grant: Grant | None,
+        charge: int,
+    ) -> Plan:
+        limit = lane.bucket.limit
+        hold = self._exhausted_hold
+        if not refused:
+            lane.forget_blind_refusals()
+            return plan_reconciliation(
+                observation, limit, grant=grant, charge=charge, exhausted_hold=hold
+            )
+        blind = 0
+        if observation.retry_or_reset is None:
+            now = self._ledger.clock.now()
+            blind = lane.count_blind_refusal(now if grant is None else grant.granted_at, now)
+        return plan_penalty(observation, limit, blind_refusals=blind, exhausted_hold=hold)
+
+    def _settlement(self, lane: Lane, plan: Plan, *, store_called: bool) -> Settlement:
+        wait = lane.wait(self._ledger.clock.now(), 1)
+        return Settlement(
+            reason=plan.reason,
+            store_called=store_called,
+            retry_after=wait / MICROSECONDS,
+            cause=self._cause(lane) if wait else None,
+        )
+
+    def _log_drift(self, lane: Lane, observation: Observation) -> None:
+        burst = lane.bucket.limit.burst
+        if observation.limit not in {None, burst} and lane.may_log_drift():
+            logger.debug(
+                "calibration: WB states a burst of %d for %s, the registry says %d",
+                observation.limit,
+                lane.bucket.key,
+                burst,
+            )
+
+
+def _earlier(give_up_at: int | None, pause: int) -> int:
+    until = local_now() + pause
+    return until if give_up_at is None else min(until, give_up_at)

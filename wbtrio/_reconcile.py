@@ -1,0 +1,170 @@
+"""From one reply to one narrowing, or to the proof that there is nothing to narrow. Pure.
+
+WB states its counter in whole tokens and whole seconds, rounded against us, while a bucket of ours
+has a finer level. So a reply that says just what the grant itself foresaw, to WB's own precision,
+is no news: it narrows nothing and costs no store call. Everything else narrows.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from . import _bucket
+from ._bucket import MICROSECONDS, Fence, Limit, Narrowing, State
+from ._headers import Observation
+
+ExhaustedHold = Literal["retry", "reset"]
+LONGEST_BLIND_HOLD = 24 * 3600 * MICROSECONDS
+
+
+class Reason(StrEnum):
+    """Why a settlement narrowed, or why it need not."""
+
+    NOT_OBSERVED = "not_observed"
+    """The reply does not state WB's counter."""
+    AT_CAPACITY = "at_capacity"
+    """`Remaining` is not below the burst: nothing to narrow by construction."""
+    AS_EXPECTED = "as_expected"
+    """The reply says no less than what our own grant left."""
+    CHARGED = "charged"
+    """Only WB's error cost had to be taken."""
+    NARROWED = "narrowed"
+    """WB has fewer tokens left than we thought: someone else uses the budget."""
+    EXHAUSTED = "exhausted"
+    """WB's counter is at zero, and WB says until when."""
+    PENALIZED = "penalized"
+    """A 429."""
+
+
+class Grant(NamedTuple):
+    """What a permit remembers of the step that granted it.
+
+    Attributes:
+        state: The bucket right after the grant.
+        granted_at: µs of the store's clock at the grant.
+        cost: Tokens granted.
+    """
+
+    state: State
+    granted_at: int
+    cost: int
+
+
+class Plan(NamedTuple):
+    """What to do after a reply: `narrowing` is None where no store call is needed."""
+
+    narrowing: Narrowing | None
+    reason: Reason
+
+
+def plan_reconciliation(
+    observation: Observation,
+    limit: Limit,
+    *,
+    grant: Grant | None = None,
+    charge: int = 0,
+    exhausted_hold: ExhaustedHold = "retry",
+) -> Plan:
+    """What a reply that is no 429 takes away.
+
+    Args:
+        observation: What the reply says of WB's counter.
+        limit: The bucket's limit.
+        grant: The grant that the reply answers; None where it is not known.
+        charge: Tokens that WB's error cost takes beyond the request itself.
+        exhausted_hold: Hold an exhausted budget by `Retry` where WB states it, or by the longer
+            of `Retry` and `Reset`.
+    """
+    remaining = observation.remaining
+    if remaining is None:
+        return _charge_only(charge, Reason.NOT_OBSERVED)
+    if is_at_capacity(remaining, limit):
+        return _charge_only(charge, Reason.AT_CAPACITY)
+    if grant is not None and is_as_expected(observation, limit, grant, charge):
+        return _charge_only(charge, Reason.AS_EXPECTED)
+    if remaining == 0 and observation.retry_or_reset is not None:
+        hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
+        return Plan(Narrowing(charge=charge, hold=hold, full_in=full_in), Reason.EXHAUSTED)
+    fence = None if grant is None else Fence(grant.state.granted, grant.granted_at)
+    narrowing = Narrowing(charge=charge, remaining=remaining, fence=fence)
+    return Plan(narrowing, Reason.NARROWED)
+
+
+def plan_penalty(
+    observation: Observation,
+    limit: Limit,
+    *,
+    blind_refusals: int = 0,
+    exhausted_hold: ExhaustedHold = "retry",
+) -> Plan:
+    """What a 429 takes away.
+
+    Args:
+        observation: What the 429 says of WB's counter.
+        limit: The bucket's limit.
+        blind_refusals: How many 429s without `Retry` and `Reset` came just before this one.
+        exhausted_hold: As for `plan_reconciliation`.
+    """
+    if observation.retry_or_reset is None:
+        hold = min(limit.interval << min(blind_refusals, 32), LONGEST_BLIND_HOLD)
+        # An interval of more than a day is longer than the cap, and still the least to wait.
+        hold = max(hold, limit.interval)
+        return Plan(Narrowing(remaining=0, hold=hold), Reason.PENALIZED)
+    hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
+    return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
+
+
+def is_at_capacity(remaining: int, limit: Limit) -> bool:
+    """The first skip rule: no bucket holds more than its burst, so nothing can be taken."""
+    return remaining >= limit.burst
+
+
+def is_as_expected(observation: Observation, limit: Limit, grant: Grant, charge: int = 0) -> bool:
+    """The second skip rule: WB says no less than what our own grant left behind.
+
+    The grant's own moment is the one to compare at: whatever was granted since is not yet counted
+    in the reply, and what refilled since refilled for WB too. Exact up to WB's rounding: less
+    than one token, and less than one second where the budget is exhausted.
+    """
+    remaining = observation.remaining
+    if remaining is None:
+        return True
+    full_at = grant.state.full_at + charge * limit.interval
+    left = grant.state._replace(full_at=full_at)
+    if remaining < _bucket.tokens(left, limit, grant.granted_at):
+        return False
+    if remaining > 0:
+        return True
+    retry, reset = observation.retry, observation.reset
+    if retry is None and limit.burst == 1:
+        retry = reset
+    if retry is None:
+        return reset is None
+    if reset is not None and limit.burst > 1 and reset <= retry:
+        # Full as soon as a request is admitted: a window that restores all at once.
+        return False
+    next_in = _bucket.wait(left, limit, grant.granted_at)
+    full_in = full_at - grant.granted_at
+    return next_in > retry - MICROSECONDS and (reset is None or full_in > reset - MICROSECONDS)
+
+
+def _charge_only(charge: int, reason: Reason) -> Plan:
+    if charge:
+        return Plan(Narrowing(charge=charge), Reason.CHARGED)
+    return Plan(None, reason)
+
+
+def _by_the_clock(
+    observation: Observation, limit: Limit, exhausted_hold: ExhaustedHold
+) -> tuple[int, int]:
+    """(hold, full_in) of an exhausted budget whose end WB states."""
+    reset = observation.reset or 0
+    hold = observation.retry_or_reset or 0
+    if exhausted_hold == "reset":
+        hold = max(hold, reset)
+    if observation.reset is not None and reset <= hold:
+        return hold, reset
+    # At the end of the hold WB admits one request, so that is the level then, and no more: an
+    # interval of ours that is too long must not let a whole burst follow it.
+    return hold, max(reset, hold + (limit.burst - 1) * limit.interval)
