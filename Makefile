@@ -31,7 +31,7 @@ types: $(VENV)/.dev  ## Check types, strictly
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs  ## Build the documentation into site/, failing on any warning
-	$(BIN)/mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 bench: $(VENV)/.dev  ## Measure against the bare socket and against other limiters
 	$(BIN)/python -m benchmarks $(ARGS)
