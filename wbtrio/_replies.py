@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from ._errors import WbError
 
 PARSED_AT_MOST = 65_536
-"""Bytes of a body that are looked into; a longer one is judged by its beginning and end."""
+"""Bytes of an error's body that are looked into; a longer one is judged by its beginning."""
+SCANNED_AT_MOST = 8 << 20
+"""Bytes of a good body that are scanned (some 4 ms); of a longer one only both ends are seen."""
 
 
 class Meaning(StrEnum):
@@ -109,8 +111,8 @@ def read_reply(
 ) -> Reply:
     """Say what a reply means; never raises, whatever the bytes are.
 
-    A 2xx body is not parsed: whether it begins and ends as JSON does is enough to tell a cut
-    or foreign one, and a page may have 200 MB (field case WB-023). A 2xx whose body says
+    A 2xx body is scanned, not decoded, and a huge one only looked at from both ends: a page may
+    have 200 MB (field case WB-023). A 2xx whose body says
     `"error": true` means `bad_request`: WB refused the call and reports it in that field. A 3xx
     is `undecodable`: WB's API has no redirects, and they are not followed.
 
@@ -157,7 +159,8 @@ def read_reply(
 
 _HTML = re.compile(rb"\s*<(?:!doctype|html|head|body|script)", re.IGNORECASE)
 _ERROR_TRUE = re.compile(rb'"error"\s*:\s*true')
-_CLOSING = {ord("{"): ord("}"), ord("["): ord("]"), ord('"'): ord('"')}
+_CLOSING = {b"{": b"}", b"[": b"]"}
+_SCANNER = msgspec.json.Decoder(msgspec.Raw)
 _TEXTUAL = ("json", "text/plain", "text/html", "plain/text", "text/xml", "application/xml")
 
 
@@ -171,7 +174,7 @@ def _success(status: int, content_type: str, body: bytes, *, json_due: bool) -> 
     # Labels, archives and spreadsheets are what their operations promise.
     if content_type and not any(kind in content_type for kind in _TEXTUAL):
         return Meaning.OK
-    if not _ends_as_json(body):
+    if not _is_json(body):
         return Meaning.UNDECODABLE
     if len(body) <= PARSED_AT_MOST and _ERROR_TRUE.search(body):
         parsed = parse_json(body_text(body, content_type, PARSED_AT_MOST))
@@ -180,13 +183,15 @@ def _success(status: int, content_type: str, body: bytes, *, json_due: bool) -> 
     return Meaning.OK
 
 
-def _ends_as_json(body: bytes) -> bool:
-    head = body[:64].removeprefix(b"\xef\xbb\xbf").lstrip() or body.lstrip()
-    tail = body[-64:].rstrip() or body.rstrip()
-    closing = _CLOSING.get(head[0])
-    if closing is not None:
-        return tail[-1] == closing
-    return len(body) <= 64 and parse_json(body.decode("ascii", "replace")) is not msgspec.UNSET
+def _is_json(body: bytes) -> bool:
+    if len(body) > SCANNED_AT_MOST:
+        head, tail = body[:64].lstrip() or body.lstrip(), body[-64:].rstrip() or body.rstrip()
+        return tail[-1:] == _CLOSING.get(head[:1])
+    try:
+        _SCANNER.decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return True
 
 
 _DEPRECATED = re.compile(r"method\b.{0,40}\bdeprecated")
