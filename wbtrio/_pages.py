@@ -1,0 +1,247 @@
+"""Pages and rows of a list, as async iterators.
+
+They are plain iterators, not async generators: one that is left half-way (a `break`, an error, a
+cancellation) has nothing to clean up, and one whose request failed can be asked again and goes
+on at the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ._errors import BadRequest, CallerError, CursorStuck
+from ._pagination import PageRequest, Step, Walk, pagination_of, passes_of
+from ._positions import Position, get_path, put_path
+from ._requests import Answer
+from ._tasks import TaskOrder, TaskRun
+
+if TYPE_CHECKING:
+    from ._calls import Caller
+    from ._errors import WbTrioError
+    from ._requests import Query
+
+T = TypeVar("T")
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """One page of a list.
+
+    Attributes:
+        items: Its rows that no earlier page had, in WB's order.
+        number: Which page of the walk it is, from 1.
+        cursor: Where a later run can go on after this page (`pages(..., cursor=...)`); it is
+            JSON. None where WB's lists cannot be continued, offsets among them.
+        is_last: Whether the walk ends with this page.
+        answer: WB's reply as it came.
+    """
+
+    items: list[T]
+    number: int
+    cursor: Position | None
+    is_last: bool
+    answer: Answer
+
+
+class Listing(Struct, frozen=True):
+    """What is asked of a list; the parameters of `AccountScope.pages`."""
+
+    operation: str
+    type: Any = None
+    params: Query | None = None
+    json: Any = None
+    path: Mapping[str, str | int] | None = None
+    limit: int | None = None
+    cursor: Position | None = None
+    ids: Sequence[int | str] | None = None
+    host: str | None = None
+    max_wait: float | None = None
+
+
+class Pages(Generic[T]):
+    """The pages of one list, in order: `async for page in pages`.
+
+    A failed request leaves the walk where it was: after `RateLimited`, say, the same `Pages`
+    may be asked again once the budget is back.
+    """
+
+    def __init__(self, caller: Caller, listing: Listing) -> None:
+        self._caller = caller
+        self._listing = listing
+        self._operation = caller.registry.operation(listing.operation)
+        self._how = pagination_of(self._operation)
+        self._number = 0
+        self._restarted = False
+        self._fault: WbTrioError | None = None
+        self._busy = False
+        self._task: TaskRun | None = None
+        self._walks: Iterator[Walk] = iter(())
+        self._request: PageRequest | None = None
+        if self._how.scheme == "task":
+            order = TaskOrder(listing.params, listing.json, listing.path, listing.max_wait)
+            self._task = TaskRun(caller, self._operation, self._how, order)
+        else:
+            self._walks = self._each_pass(set())
+            self._walk = next(self._walks)
+            self._request = self._walk.first()
+
+    def __aiter__(self) -> AsyncIterator[Page[T]]:
+        return self
+
+    async def __anext__(self) -> Page[T]:
+        """The next page.
+
+        Raises:
+            RateLimited: The budget needs more patience than `max_wait`.
+            CursorStuck: WB gave a cursor again that it had given before.
+            WbError: WB's answer is no.
+            NetworkError: No reply came.
+        """
+        if self._busy:
+            raise CallerError(f"The pages of {self._operation.id} come one after the other.")
+        self._busy = True
+        try:
+            return await self._next()
+        finally:
+            self._busy = False
+
+    async def aclose(self) -> None:
+        """End the walk. There is nothing to release; it serves `contextlib.aclosing`."""
+        self._request = self._fault = self._task = None
+        self._walks = iter(())
+
+    async def _next(self) -> Page[T]:
+        if self._fault is not None:
+            raise self._fault
+        if self._task is not None:
+            answer = await self._task.result()
+            self._task = None
+            return Page(self._rows_of_report(answer), 1, None, is_last=True, answer=answer)
+        if self._request is None:
+            raise StopAsyncIteration
+        answer = await self._fetch(self._request)
+        step = self._take(answer)
+        rows = self._typed(step.rows, answer)
+        is_last = self._go_on(step, answer)
+        self._number += 1
+        return Page(rows, self._number, step.position, is_last, answer)
+
+    def _rows_of_report(self, answer: Answer) -> list[Any]:
+        if self._listing.type is bytes:
+            return [answer.body]
+        rows = get_path(answer.json(), self._how.items)
+        if rows is None:
+            return []
+        if not isinstance(rows, list):
+            raise answer.undecodable(f"there is no list at `{self._how.items or '$'}`")
+        return self._typed(rows, answer)
+
+    async def _fetch(self, request: PageRequest) -> Answer:
+        try:
+            return await self._send(request)
+        except BadRequest:
+            again = None if self._restarted else self._walk.restart()
+            if again is None:
+                raise
+        # Rows that leave a list while it is read can put our offset beyond its end (WB-034).
+        self._restarted = True
+        self._request = again
+        return await self._send(again)
+
+    async def _send(self, request: PageRequest) -> Answer:
+        call = self._caller.prepare(
+            self._listing.operation,
+            params=request.params,
+            json=request.json,
+            path=self._listing.path,
+            host=self._listing.host,
+        )
+        return await self._caller.send(call, max_wait=self._listing.max_wait)
+
+    def _take(self, answer: Answer) -> Step:
+        try:
+            return self._walk.take(answer.json())
+        except TypeError as error:
+            raise answer.undecodable(str(error)) from error
+
+    def _typed(self, rows: list[Any], answer: Answer) -> list[Any]:
+        if self._listing.type is None:
+            return rows
+        row_type: Any = self._listing.type
+        try:
+            typed: list[Any] = msgspec.convert(rows, list[row_type])
+        except msgspec.ValidationError as error:
+            where = self._how.items or "$"
+            raise answer.undecodable(f"{error}, among the new rows of `{where}`") from error
+        return typed
+
+    def _go_on(self, step: Step, answer: Answer) -> bool:
+        """Set what comes next; whether nothing does."""
+        self._request = step.request
+        if isinstance(step.fault, CursorStuck):
+            self._fault = _with_reply(step.fault, answer)
+        elif step.fault is not None:
+            self._fault = step.fault
+        elif self._request is None:
+            following = next(self._walks, None)
+            if following is not None:
+                self._walk = following
+                self._request = following.first()
+        return self._request is None and self._fault is None
+
+    def _each_pass(self, seen: set[tuple[Any, ...]]) -> Iterator[Walk]:
+        listing, operation = self._listing, self._operation
+        for values in passes_of(operation, listing.params, listing.json):
+            params: dict[str, Any] = dict(listing.params or {})
+            json = msgspec.to_builtins(listing.json)
+            for path, value in values.items():
+                if self._how.params == "query":
+                    put_path(params, path, value)
+                else:
+                    json = {} if json is None else json
+                    put_path(json, path, value)
+            yield Walk(
+                operation,
+                params=params,
+                json=json,
+                limit=listing.limit,
+                position=listing.cursor,
+                ids=listing.ids,
+                seen=seen,
+            )
+
+
+class Items(Generic[T]):
+    """The rows of one list, in order: `async for row in items`."""
+
+    def __init__(self, pages: Pages[T]) -> None:
+        self._pages = pages
+        self._rows: Iterator[T] = iter(())
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        """The next row; asks for the next page when one is used up. Raises as `Pages` does."""
+        while True:
+            for row in self._rows:
+                return row
+            self._rows = iter((await self._pages.__anext__()).items)
+
+    async def aclose(self) -> None:
+        """End the walk."""
+        self._rows = iter(())
+        await self._pages.aclose()
+
+
+def _with_reply(stuck: CursorStuck, answer: Answer) -> CursorStuck:
+    return CursorStuck(
+        stuck.message,
+        operation=answer.operation,
+        account=answer.account,
+        status=answer.status,
+        excerpt=answer.excerpt,
+    )
