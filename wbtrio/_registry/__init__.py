@@ -11,18 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wbtrio._bucket import MICROSECONDS, Bucket, Limit
-from wbtrio._errors import UnknownOperation
-from wbtrio._registry._limits import format_limit, parse_limit
-from wbtrio._registry._load import build
-from wbtrio._registry._match import Matcher, plain_host
-from wbtrio._registry._model import Budget, EndRule, Operation, Pagination, Scalar, Scheme
-from wbtrio._registry._source import read_layers
+from .._bucket import MICROSECONDS, Bucket, Limit
+from .._errors import UnknownOperation
+from ._limits import format_limit, parse_limit
+from ._load import UNKNOWN_BUDGET, build
+from ._match import Matcher, plain_host
+from ._model import Budget, EndRule, Operation, Pagination, Scalar, Scheme
+from ._source import read_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wbtrio._tokens import TokenKind
+    from .._tokens import TokenKind
 
 __all__ = [
     "Budget",
@@ -37,9 +37,6 @@ __all__ = [
     "parse_limit",
     "shipped_folder",
 ]
-
-UNKNOWN_BUDGET = "unknown"
-"""Budget of the paths of WB's hosts that the registry does not know, one counter per host."""
 
 _STRICTEST = Limit(period=3_600 * MICROSECONDS, limit=1, burst=1)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from wbtrio._bucket import MICROSECONDS, Limit
+from .._bucket import MICROSECONDS, Limit
 
 _UNITS = {"s": MICROSECONDS, "min": 60 * MICROSECONDS, "h": 3_600 * MICROSECONDS}
 _LIMIT = re.compile(

@@ -6,10 +6,11 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from wbtrio._registry._limits import parse_limit, scale_limit
-from wbtrio._registry._match import path_shape
-from wbtrio._registry._model import Budget, Operation
-from wbtrio._registry._source import (
+from .._tokens import TokenKind
+from ._limits import parse_limit, scale_limit
+from ._match import path_shape
+from ._model import Budget, Operation
+from ._source import (
     BudgetTable,
     HostTable,
     OperationTable,
@@ -18,17 +19,19 @@ from wbtrio._registry._source import (
     Tables,
     merge_rows,
 )
-from wbtrio._tokens import TokenKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wbtrio._bucket import Limit
-    from wbtrio._tokens import Scope
+    from .._bucket import Limit
+    from .._tokens import Scope
 
 _HTTP = re.compile(r"(?P<method>GET|POST|PUT|PATCH|DELETE) (?P<path>/\S*)")
 _OPERATION_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _PARAMETER = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}")
+UNKNOWN_BUDGET = "unknown"
+"""Budget of the paths of WB's hosts that the registry does not know, one counter per host."""
+
 FULL = (TokenKind.PERSONAL, TokenKind.SERVICE, TokenKind.BASIC_SECRET)
 """Kinds for which WB publishes the same row everywhere."""
 
@@ -41,22 +44,62 @@ def build(tables: Tables) -> tuple[dict[str, Operation], dict[str, Budget], dict
     """
     hosts = {name: table.convert(HostTable) for name, table in tables["hosts"].items()}
     written = tables["operations"]
+    _check_names(tables)
     operations = {name: _operation(table, hosts) for name, table in sorted(written.items())}
     budgets = _budgets(tables)
     for operation in operations.values():
         _check_budgets(operation, written[operation.id], budgets)
         _check_references(operation, written[operation.id], operations)
     _check_unique(operations.values(), written)
-    _check_unused_changes(tables, operations)
+    _check_use(tables, operations)
     return operations, budgets, _known_hosts(hosts.values(), operations.values())
 
 
+def _check_names(tables: Tables) -> None:
+    """Every table is written out somewhere: a change to a misspelt name would do nothing."""
+    written = tables["operations"]
+    for name, table in written.items():
+        if not _OPERATION_ID.fullmatch(name):
+            raise table.error(
+                f"{name!r} is no operation id",
+                advice="Write category.noun.verb in small letters, digits and underscores.",
+            )
+        if "http" not in table.values:
+            whole = [other for other in written if "http" in written[other].values]
+            raise table.error("the key `http` is missing", advice=_nearest(name, whole))
+    rows = set(RowsTable.__struct_fields__)
+    for name, table in tables["budgets"].items():
+        if name not in written and not rows & set(table.values):
+            others = [*tables["budgets"], *written]
+            others.remove(name)
+            raise table.error(
+                f"budget {name!r} has no limit for any token kind", advice=_nearest(name, others)
+            )
+
+
+def _check_use(tables: Tables, operations: Mapping[str, Operation]) -> None:
+    """Every budget is used: one with a misspelt name would narrow nothing."""
+    used = {UNKNOWN_BUDGET}
+    for operation in operations.values():
+        used.update({operation.budget, operation.sandbox_budget or operation.budget})
+    for name, table in tables["budgets"].items():
+        if name in used:
+            continue
+        if name in operations:
+            shared = operations[name].budget
+            raise table.error(
+                f"operation {name!r} has no budget of its own: it shares {shared!r}",
+                advice=f"Change [budgets.{shared}].",
+            )
+        raise table.error(f"no operation uses budget {name!r}", advice=_nearest(name, used))
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, list(known), n=2)
+    return f"Did you mean {' or '.join(nearest)}?" if nearest else ""
+
+
 def _operation(table: Table, hosts: Mapping[str, HostTable]) -> Operation:
-    if not _OPERATION_ID.fullmatch(table.name):
-        raise table.error(
-            f"{table.name!r} is no operation id",
-            advice="Write category.noun.verb in small letters, digits and underscores.",
-        )
     raw = table.convert(OperationTable)
     method, path = _method_and_path(raw.http, table)
     production, sandbox, scope = _hosts(raw, table, hosts)
@@ -94,8 +137,8 @@ def _method_and_path(http: str, table: Table) -> tuple[str, str]:
     match = _HTTP.fullmatch(http)
     if match is None:
         raise table.error(
-            f"{http!r} is no method and path" if http else "the key `http` is missing",
-            key="http" if http else None,
+            f"{http!r} is no method and path",
+            key="http",
             advice='Write it as "GET /api/v3/orders".',
         )
     path = match["path"]
@@ -122,11 +165,10 @@ def _hosts(
     found = []
     for name in names:
         if name not in hosts and "." not in name:
-            nearest = difflib.get_close_matches(name, hosts, n=2)
             raise table.error(
                 f"unknown host {name!r}",
                 key="host",
-                advice=f"Did you mean {' or '.join(nearest)}?" if nearest else "",
+                advice=_nearest(name, hosts),
             )
         found.append(hosts.get(name) or HostTable(production=name.lower()))
     first = found[0]
@@ -148,13 +190,10 @@ def _budgets(tables: Tables) -> dict[str, Budget]:
         own = table.values.get("limits")
         if not isinstance(own, dict):
             continue
-        change = tables["budgets"].get(name)
-        if change is None:
-            budgets[name] = _budget(table, table.convert_rows(own), ("limits",))
-        else:
-            merged = Table(
-                "budgets", name, "", merge_rows(own, change.values), change.origins, change.source
-            )
+        budgets[name] = _budget(table, table.convert_rows(own), ("limits",))
+        if change := tables["budgets"].get(name):
+            rows = merge_rows(own, change.values)
+            merged = Table("budgets", name, rows, change.origins, change.source)
             budgets[name] = _budget(merged, merged.convert(BudgetTable), ())
     return budgets
 
@@ -190,11 +229,10 @@ def _check_budgets(operation: Operation, table: Table, budgets: Mapping[str, Bud
         if name is None:
             continue
         if name not in budgets:
-            nearest = difflib.get_close_matches(name, budgets, n=2)
             raise table.error(
                 f"unknown budget {name!r}",
                 key=key,
-                advice=f"Did you mean {' or '.join(nearest)}?" if nearest else "",
+                advice=_nearest(name, budgets),
             )
         missing = sorted(operation.kinds - set(budgets[name].limits) - {TokenKind.TEST})
         if missing:
@@ -217,11 +255,10 @@ def _check_references(
         if name is None:
             continue
         if name not in operations:
-            nearest = difflib.get_close_matches(name, operations, n=2)
             raise table.error(
                 f"unknown operation {name!r}",
                 key=key,
-                advice=f"Did you mean {' or '.join(nearest)}?" if nearest else "",
+                advice=_nearest(name, operations),
             )
     if pages is not None and pages.scheme == "task":
         target = operations.get(pages.download)
@@ -246,17 +283,6 @@ def _check_unique(operations: Iterable[Operation], tables: Mapping[str, Table]) 
                     f"{operation.method} {host}{operation.path} is operation {other!r} already",
                     key="http",
                 )
-
-
-def _check_unused_changes(tables: Tables, operations: Mapping[str, Operation]) -> None:
-    """A table [budgets."some.operation"] changes that operation's own budget: it must have one."""
-    for name, table in tables["budgets"].items():
-        operation = operations.get(name)
-        if operation is not None and operation.budget != name:
-            raise table.error(
-                f"operation {name!r} has no budget of its own: it shares {operation.budget!r}",
-                advice=f"Change [budgets.{operation.budget}].",
-            )
 
 
 def _known_hosts(hosts: Iterable[HostTable], operations: Iterable[Operation]) -> dict[str, str]:

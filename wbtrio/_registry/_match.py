@@ -8,7 +8,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wbtrio._registry._model import Operation
+    from ._model import Operation
 
 _TEMPLATE = "{}"
 

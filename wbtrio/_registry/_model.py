@@ -8,9 +8,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from wbtrio._bucket import Limit
-from wbtrio._registry._limits import strictness
-from wbtrio._tokens import Scope, TokenKind
+from .._bucket import Limit
+from .._tokens import Scope, TokenKind
+from ._limits import strictness
 
 Scalar = bool | int | float | str | None
 """A value of one of WB's parameters."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
-from wbtrio._errors import RegistryError
-from wbtrio._registry._model import EndRule, Pagination, Scheme
-from wbtrio._tokens import Scope, TokenKind
+from .._errors import RegistryError
+from .._tokens import Scope, TokenKind
+from ._model import EndRule, Pagination, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ Section = Literal["hosts", "budgets", "operations"]
 Values = dict[str, object]
 
 _AT = re.compile(r" - at `(?P<path>[^`]*)`.*", re.DOTALL)
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>.*)`")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`")
 _BAD_ENUM = re.compile(r"Invalid enum value '(?P<name>.*)'")
 _TOML_LINE = re.compile(r" ?\(at line (?P<line>\d+), column \d+\)")
 
@@ -86,7 +86,6 @@ class OperationTable(Struct, forbid_unknown_fields=True, kw_only=True):
 class FileTable(Struct, forbid_unknown_fields=True, kw_only=True):
     """The top level of a registry file."""
 
-    category: str = ""
     defaults: DefaultsTable | None = None
     hosts: dict[str, Values] = {}
     budgets: dict[str, Values] = {}
@@ -121,6 +120,11 @@ class Source(Struct, frozen=True):
 
     name: str
     text: str = ""
+
+    @property
+    def category(self) -> str:
+        """Category of the operations that are written here: the file's name."""
+        return Path(self.name).stem
 
     def error(
         self, problem: str, *, table: tuple[str, ...] = (), key: str | None = None, advice: str = ""
@@ -179,10 +183,10 @@ class Table(Struct):
 
     section: Section
     name: str
-    category: str
     values: Values
     origins: dict[str, Source]
     source: Source
+    category: str = ""
 
     @property
     def path(self) -> tuple[str, str]:
@@ -287,7 +291,7 @@ def _add_layer(tables: Tables, layer: list[tuple[Source, Values]]) -> None:
                 _check_table(values, section, name, source)
                 if section == "operations" and "http" in values and isinstance(defaults, dict):
                     values = {**defaults, **values}
-                _add_table(tables[section], section, name, values, source, file.category)
+                _add_table(tables[section], section, name, values, source)
 
 
 def _add_table(
@@ -296,13 +300,12 @@ def _add_table(
     name: str,
     values: Values,
     source: Source,
-    category: str,
 ) -> None:
     if known := tables.get(name):
         known.update(values, source)
     else:
         origins = dict.fromkeys(values, source)
-        tables[name] = Table(section, name, category, dict(values), origins, source)
+        tables[name] = Table(section, name, dict(values), origins, source, source.category)
 
 
 def _check_table(values: Values, section: Section, name: str, source: Source) -> None:
