@@ -20,12 +20,12 @@ PACKAGE = ROOT / "wbtrio"
 
 LAYERS = (
     ("_errors", "_operation_ids"),
-    ("_bucket", "_headers", "_replies", "_reply_text", "_tokens", "_reconcile", "_statistics"),
-    ("_registry", "_refusals", "observability"),
+    ("_bucket", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
+    ("_registry", "_refusals", "_positions", "observability"),
     ("stores",),
-    ("_limiter", "_permit", "_lane"),
-    ("_transport",),
-    ("_calls", "_client", "_scope", "_pages", "_pagination"),
+    ("_lane", "_ledger", "_limiter", "_permit"),
+    ("_sending", "_transport"),
+    ("_calls", "_client", "_pages", "_pagination", "_requests", "_scope", "_tasks"),
     ("importer",),
     ("testing", "cli"),
 )
@@ -34,7 +34,7 @@ LAYERS = (
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 PURE = {
     *("_bucket", "_headers", "_replies", "_reply_text", "_tokens"),
-    *("_reconcile", "_refusals", "_registry", "_statistics"),
+    *("_positions", "_reconcile", "_refusals", "_registry", "_statistics"),
 }
 READS_FILES = {"_registry"}
 IMPURE_MODULES = {
@@ -165,7 +165,7 @@ def test_pure_modules_know_no_clock_and_no_outside_world(path: Path) -> None:
     assert not clocks, f"{name_of(path)} reads a clock: {sorted(clocks)}"
 
 
-@pytest.mark.parametrize("path", modules_of("wbtrio") + modules_of("tests"), ids=name_of)
+@pytest.mark.parametrize("path", modules_of("wbtrio") + modules_of("tests/support"), ids=name_of)
 def test_modules_fit_on_few_screens(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= LONGEST_MODULE, f"{name_of(path)}: {lines} lines; split it by what it does"
