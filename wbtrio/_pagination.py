@@ -244,8 +244,9 @@ class Walk:
         if isinstance(self._course, Chunks):
             return False
         field = get_path(page.reply, self._pagination.end_field)
+        is_full = bool(page.size) and len(page.rows) >= page.size
         rules = {
-            "short_page": bool(page.size) and len(page.rows) < page.size,
+            "short_page": bool(page.size) and not is_full,
             "empty_page": not page.rows,
             "no_content": page.reply is None,
             "zero_cursor": self._course.is_zero,
@@ -253,7 +254,8 @@ class Walk:
             "total_below_limit": isinstance(field, int) and field < page.size,
             "total_zero": field == 0,
             "flag_false": not field,
-            "no_new_rows": page.fresh == 0,
+            # A full page of known rows may hide new ones behind it: that is stuck, not the end.
+            "no_new_rows": page.fresh == 0 and not is_full,
         }
         # No content ends every walk, also where WB does not say so.
         return any(rules[rule] for rule in (*self._pagination.end, "no_content"))
