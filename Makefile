@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: help demo test lint types docs bench check format clean
+.PHONY: help demo test lint types docs bench registry check format clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -35,6 +35,9 @@ docs: $(VENV)/.docs  ## Build the documentation into site/, failing on any warni
 
 bench: $(VENV)/.dev  ## Measure against the bare socket and against other limiters
 	$(BIN)/python -m benchmarks $(ARGS)
+
+registry: $(VENV)/.dev  ## Write anew what is made from registry/*.toml
+	$(BIN)/python -m wbtrio._registry
 
 check: lint types test docs  ## All that CI checks, but for the demo
 
