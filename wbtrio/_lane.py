@@ -38,11 +38,6 @@ class Cause(StrEnum):
     """The store is unreachable: this process counts alone."""
 
 
-def local_now() -> int:
-    """µs of the event loop's clock."""
-    return int(anyio.current_time() * MICROSECONDS)
-
-
 class Waiter:
     """One acquire in a lane's queue.
 

@@ -10,9 +10,10 @@ import anyio.lowlevel
 
 from . import _bucket
 from ._errors import StoreError
-from ._lane import Lane, local_now
+from ._lane import Lane
 from ._reconcile import Grant
 from .stores import AcquireRequest, NarrowReply, RefundRequest, Store
+from .stores.memory import loop_clock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,13 +35,13 @@ class StoreClock:
 
     def observe(self, store_now: int) -> None:
         """Take note of a reply that has just arrived."""
-        self._offset = store_now - local_now()
+        self._offset = store_now - loop_clock()
 
     def now(self) -> int:
         """µs of the store's clock; before its first reply, of the wall clock."""
         if self._offset is None:
-            self._offset = time.time_ns() // 1000 - local_now()
-        return local_now() + self._offset
+            self._offset = time.time_ns() // 1000 - loop_clock()
+        return loop_clock() + self._offset
 
 
 class Granted(NamedTuple):

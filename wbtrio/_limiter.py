@@ -13,12 +13,13 @@ import anyio.lowlevel
 from ._bucket import MICROSECONDS, Bucket
 from ._errors import CostExceedsBurst, RateLimited
 from ._headers import Observation, parse_observed_rate_limit
-from ._lane import Cause, Lane, Waiter, local_now
+from ._lane import Cause, Lane, Waiter
 from ._ledger import Granted, Ledger
 from ._permit import Permit, Settlement
 from ._reconcile import ExhaustedHold, Grant, Plan, plan_penalty, plan_reconciliation
 from ._statistics import LimiterStatistics
 from .stores import MemoryStore, Store
+from .stores.memory import loop_clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +90,7 @@ class WbRateLimiter:
                 raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
         await anyio.lowlevel.checkpoint_if_cancelled()
         lanes = [self._lane(one) for one in buckets]
-        started = local_now()
+        started = loop_clock()
         waiter = Waiter(cost, self._patience(started, max_wait, fail_fast=fail_fast))
         lanes[0].enter(waiter)
         try:
@@ -99,7 +100,7 @@ class WbRateLimiter:
             raise
         finally:
             lanes[0].leave(waiter)
-        waited = local_now() - started if cause else 0
+        waited = loop_clock() - started if cause else 0
         lanes[0].statistics.waited_us += waited
         for lane in lanes:
             lane.statistics.granted += 1
@@ -233,7 +234,7 @@ class WbRateLimiter:
         return waiter.give_up_at if wait else None
 
     def _give_up_if_too_long(self, lane: Lane, wait: int, cause: Cause, waiter: Waiter) -> None:
-        if waiter.give_up_at is None or local_now() + wait <= waiter.give_up_at:
+        if waiter.give_up_at is None or loop_clock() + wait <= waiter.give_up_at:
             return
         seconds = wait / MICROSECONDS
         key = lane.bucket.key
@@ -293,5 +294,5 @@ class WbRateLimiter:
 
 
 def _earlier(give_up_at: int | None, pause: int) -> int:
-    until = local_now() + pause
+    until = loop_clock() + pause
     return until if give_up_at is None else min(until, give_up_at)

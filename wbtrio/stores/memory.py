@@ -28,7 +28,7 @@ SWEEP_EVERY = 4096
 
 def loop_clock() -> int:
     """µs of the running event loop's clock: virtual where the loop's time is."""
-    return int(anyio.current_time() * MICROSECONDS)
+    return round(anyio.current_time() * MICROSECONDS)
 
 
 class MemoryStore:
