@@ -170,8 +170,11 @@ class Call(Struct, frozen=True):
 
     def request(self, credentials: Credentials, timeout: httpx.Timeout) -> httpx.Request:
         """A fresh request."""
-        headers = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip, deflate"}
-        headers |= self.headers
+        headers = httpx.Headers({"Accept": "application/json, */*;q=0.5"})
+        headers["Accept-Encoding"] = "gzip, deflate"
+        headers.update(self.headers)
+        # Last, and by name in any case: a caller's header cannot stand in for the token.
+        headers.update(credentials.headers())
         content = None
         if self.json is not None:
             content = msgspec.json.encode(self.json)
@@ -180,7 +183,7 @@ class Call(Struct, frozen=True):
             self.operation.method,
             self.url,
             params=_query(self.params) or None,
-            headers=headers | credentials.headers(),
+            headers=headers,
             content=content,
             extensions={"timeout": timeout.as_dict()},
         )

@@ -7,7 +7,7 @@ moment never reached WB, and its permit can be given back.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -130,9 +130,8 @@ class _HeldStream:
         self._stream = stream
         self._release = release
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            yield chunk
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._stream.__aiter__()
 
     async def aclose(self) -> None:
         try:
@@ -141,16 +140,46 @@ class _HeldStream:
             self._release()
 
 
+class _WholeBody:
+    """A request's body that is in memory.
+
+    httpx iterates over one by an async generator, which a request cancelled half-way leaves to
+    the garbage collector; trio warns of that.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
 def held(stream: Any, release: Callable[[], None]) -> Any:
-    """The stream, which calls `release` when it is closed; of its library's own stream class."""
+    """The response's stream, which calls `release` when it is closed."""
+    return _of_its_library(_HeldStream, stream)(stream, release)
+
+
+def body_to_send(stream: Any) -> Any:
+    """A request's stream, safe to be left half-way where it is in memory."""
+    if type(stream).__name__ != "ByteStream":
+        return stream
+    return _of_its_library(_WholeBody, stream)(stream)
+
+
+def _of_its_library(ours: type, stream: Any) -> Any:
     base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
-    return _held_class(base)(stream, release)
+    return _combined(ours, base)
 
 
 @functools.cache
-def _held_class(base: Any) -> Any:
-    """`_HeldStream` as a subclass of a library's `AsyncByteStream`, which its client asserts."""
-    return type("HeldStream", (_HeldStream, base), {})
+def _combined(ours: Any, base: Any) -> Any:
+    """Ours as a subclass of a library's `AsyncByteStream`, which its client asserts."""
+    return type(ours.__name__, (ours, base), {})
 
 
 def is_traced(inner: object) -> bool:

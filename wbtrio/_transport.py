@@ -22,7 +22,16 @@ from ._headers import observed_headers
 from ._limiter import WbRateLimiter
 from ._registry import default_registry
 from ._replies import Meaning, read_reply
-from ._sending import EXTENSION, PermitReport, Sending, SendWatch, Slot, held, is_traced
+from ._sending import (
+    EXTENSION,
+    PermitReport,
+    Sending,
+    SendWatch,
+    Slot,
+    body_to_send,
+    held,
+    is_traced,
+)
 from ._tokens import decode_token
 
 if TYPE_CHECKING:
@@ -110,7 +119,7 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
         if not isinstance(sending, Sending):
             sending = Sending()
         seller = _seller_of(request.headers)
-        seller.check_usable(datetime.now(UTC))
+        seller.check_usable(utc_now())
         operation = self._registry.match(request.method, request.url.host, _path(request))
         permit = await self._acquire(request, seller, operation, sending)
         # No checkpoint may come between the grant and the code that answers for it.
@@ -203,7 +212,7 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
         watch: SendWatch | None = None
         try:
             # The wait may have been a long one.
-            seller.check_usable(datetime.now(UTC))
+            seller.check_usable(utc_now())
             slot = Slot(self._limiter_of_connections())
             await slot.take()
             try:
@@ -241,7 +250,11 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
             headers["Host"] = url.netloc.decode("ascii")
         extensions = {**request.extensions, "trace": watch}
         return type(request)(
-            request.method, url, headers=headers, stream=request.stream, extensions=extensions
+            request.method,
+            url,
+            headers=headers,
+            stream=body_to_send(request.stream),
+            extensions=extensions,
         )
 
     def _inner_for(self, request: httpx.Request) -> httpx.AsyncBaseTransport:
@@ -291,6 +304,11 @@ def _seller_of(headers: Mapping[str, str]) -> SellerToken:
 @functools.lru_cache(maxsize=MOST_REMEMBERED)
 def _decoded(raw: str, has_secret: bool) -> SellerToken:
     return decode_token(raw, has_secret=has_secret)
+
+
+def utc_now() -> datetime:
+    """The moment by which tokens expire."""
+    return datetime.now(UTC)
 
 
 def _path(request: httpx.Request) -> str:

@@ -1,0 +1,221 @@
+"""Sent or not: which permits come back, what cancellation leaves behind, and connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import httpx2
+import pytest
+
+from tests.support.cancellation import cancel_at_every_checkpoint
+from tests.support.network import Network
+from wbtrio import RateLimitTransport, Sending, WbRateLimiter
+from wbtrio._sending import SendWatch
+from wbtrio.simulator import WbSimulator, make_token
+from wbtrio.simulator.serve import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.support.cancellation import Attempt
+
+pytestmark = pytest.mark.anyio
+
+ORDERS = "https://marketplace-api.wildberries.ru/api/v3/orders"
+KEY = "wbtrio:{seller-1}:personal:fbs-orders"
+AUTH = {"Authorization": make_token("seller-1")}
+
+
+def orders(sending: Sending | None = None) -> httpx.Request:
+    extensions = {} if sending is None else {"wbtrio": sending}
+    return httpx.Request("GET", ORDERS, headers=AUTH, extensions=extensions)
+
+
+async def ask(transport: RateLimitTransport, sending: Sending | None = None) -> int:
+    """One request, its reply read to the end; as a client does it."""
+    response = await transport.handle_async_request(orders(sending))
+    try:
+        await response.aread()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await response.aclose()
+    return response.status_code
+
+
+@pytest.mark.parametrize(
+    "error", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx2.ConnectError]
+)
+async def test_without_a_trace_a_failure_to_connect_gives_the_permit_back(
+    error: type[Exception],
+) -> None:
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise error("no")
+
+    limiter = WbRateLimiter()
+    sending = Sending()
+    transport = RateLimitTransport(httpx.MockTransport(fail), limiter=limiter)
+    with pytest.raises(error):
+        await ask(transport, sending)
+    assert not sending.sent
+    assert limiter.statistics().total.refunded == 1
+
+
+@pytest.mark.parametrize("error", [httpx.ReadError, httpx.ReadTimeout, httpx.WriteError, OSError])
+async def test_without_a_trace_any_other_failure_counts_as_sent(error: type[Exception]) -> None:
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise error("no")
+
+    limiter = WbRateLimiter()
+    sending = Sending()
+    transport = RateLimitTransport(httpx.MockTransport(fail), limiter=limiter)
+    with pytest.raises(error):
+        await ask(transport, sending)
+    assert sending.sent
+    assert limiter.statistics().total.refunded == 0
+
+
+@pytest.mark.parametrize(
+    ("network", "error", "sent"),
+    [
+        (Network(refuse=True), httpx.ConnectError, False),
+        (Network(hang_up=True), httpx.RemoteProtocolError, True),
+    ],
+)
+async def test_httpcores_trace_tells_whether_a_failed_request_was_sent(
+    network: Network, error: type[Exception], sent: bool
+) -> None:
+    limiter = WbRateLimiter()
+    sending = Sending()
+    transport = RateLimitTransport(network.transport(), limiter=limiter)
+    with pytest.raises(error):
+        await ask(transport, sending)
+    assert sending.sent is sent
+    assert limiter.statistics().total.refunded == (not sent)
+
+
+@pytest.mark.parametrize(("seconds", "sent"), [(0.05, False), (0.15, True)])
+async def test_a_request_cancelled_before_it_was_sent_costs_nothing(
+    seconds: float, sent: bool
+) -> None:
+    network, limiter = Network(connect=0.1, reply=0.1), WbRateLimiter()
+    sending = Sending()
+    transport = RateLimitTransport(network.transport(), limiter=limiter)
+    with anyio.move_on_after(seconds):
+        await ask(transport, sending)
+    assert (sending.sent, network.requests) == (sent, int(sent))
+    assert limiter.statistics().total.refunded == (not sent)
+
+
+async def test_cancelled_anywhere_no_token_is_lost_or_spent_twice_and_no_place_stays_taken() -> (
+    None
+):
+    """Below is the real httpcore; what it wrote to the network must have been paid for."""
+    made: list[tuple[RateLimitTransport, Network, WbRateLimiter]] = []
+
+    async def scenario() -> int:
+        network, limiter = Network(), WbRateLimiter()
+        transport = RateLimitTransport(network.transport(), limiter=limiter, max_connections=1)
+        made.append((transport, network, limiter))
+        return await ask(transport)
+
+    async def check(attempt: Attempt[int]) -> None:
+        transport, network, limiter = made[-1]
+        total = limiter.statistics().total
+        spent = total.granted - total.refunded
+        assert network.requests <= spent <= 1, attempt
+        assert attempt.cancelled or attempt.result == 200
+        with anyio.fail_after(10):
+            assert await ask(transport) == 200
+        assert limiter.statistics().total.granted == total.granted + 1
+        await transport.aclose()
+        assert network.open == 0, attempt
+
+    assert await cancel_at_every_checkpoint(scenario, check) > 10
+
+
+async def test_a_thousand_cancelled_requests_leave_a_transport_that_works() -> None:
+    """Httpcore 1.0.9 leaks the slot of a cancelled waiter on a bounded pool; ours is unbounded."""
+    network = Network(connect=0.01, reply=0.5)
+    transport = RateLimitTransport(network.transport(), max_connections=2)
+
+    async def cancelled_after(seconds: float, seller: int) -> None:
+        headers = {"Authorization": make_token(f"seller-{seller}")}
+        with anyio.move_on_after(seconds):
+            await transport.handle_async_request(httpx.Request("GET", ORDERS, headers=headers))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(1_000):
+            tasks.start_soon(cancelled_after, (number % 40) * 0.005, number)
+    with anyio.fail_after(5):
+        assert await ask(transport) == 200
+    await transport.aclose()
+    assert network.open == 0
+
+
+async def test_connections_are_bounded_until_the_body_was_read_or_closed() -> None:
+    network = Network(connect=0, reply=0.1)
+    transport = RateLimitTransport(network.transport(), max_connections=2)
+    one = await transport.handle_async_request(orders())
+    two = await transport.handle_async_request(orders())
+    with anyio.move_on_after(60) as scope:
+        await transport.handle_async_request(orders())
+    assert scope.cancelled_caught
+    assert network.requests == 2
+    await one.aread()
+    await two.aclose()
+    await two.aclose()
+    for _ in range(2):
+        with anyio.fail_after(5):
+            await transport.handle_async_request(orders())
+    await transport.aclose()
+
+
+async def test_a_response_that_came_whole_holds_no_connection() -> None:
+    inner = httpx.MockTransport(lambda _: httpx.Response(200, content=b"{}"))
+    transport = RateLimitTransport(inner, max_connections=1)
+    for _ in range(3):
+        with anyio.fail_after(5):
+            await transport.handle_async_request(orders())
+
+
+async def test_a_callers_own_trace_still_hears_everything_and_is_not_replaced() -> None:
+    events: list[str] = []
+
+    async def trace(event: str, info: Mapping[str, Any]) -> None:
+        events.append(event)
+
+    transport = RateLimitTransport(Network().transport())
+    request = httpx.Request("GET", ORDERS, headers=AUTH, extensions={"trace": trace})
+    for _ in range(2):
+        events.clear()
+        response = await transport.handle_async_request(request)
+        await response.aread()
+        assert events.count("http11.send_request_headers.started") == 1
+    assert request.extensions == {"trace": trace}
+
+
+async def test_a_proxys_connect_is_not_the_request() -> None:
+    watch = SendWatch(None, traced=True)
+    event = "http11.send_request_headers.started"
+    await watch(event, {"request": httpx.Request("CONNECT", "https://wb.ru")})
+    connect = {"request": type("Request", (), {"method": b"CONNECT"})()}
+    await watch(event, connect)
+    sent_by_httpx_request = watch.may_have_sent(httpx.ConnectError("no"))
+    watch = SendWatch(None, traced=True)
+    await watch(event, connect)
+    assert sent_by_httpx_request
+    assert not watch.may_have_sent(httpx.ProxyError("no"))
+
+
+@pytest.mark.real_io
+@pytest.mark.parametrize("library", [httpx, httpx2])
+async def test_without_an_inner_transport_each_httpx_sends_by_its_own(library: Any) -> None:
+    async with serve(WbSimulator()) as base_url:
+        transport = RateLimitTransport(base_url=base_url)
+        async with library.AsyncClient(transport=transport) as client:
+            response = await client.get(f"{ORDERS}?limit=10&next=0", headers=AUTH)
+    assert response.status_code == 200
+    assert len(response.json()["orders"]) == 10
+    assert response.extensions["wbtrio"].bucket == KEY
