@@ -373,15 +373,24 @@ class NetworkError(WbTrioError):
 
 
 class StoreError(WbTrioError):
-    """The store of the buckets is at fault, not WB and not the caller."""
+    """The store of the buckets is at fault, not WB and not the caller.
+
+    Attributes:
+        may_have_run: Whether the call may have taken effect all the same (its reply was lost).
+            Such an acquire is never replayed: at most its own tokens are lost.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", may_have_run: bool = False) -> None:
+        super().__init__(message, advice=advice)
+        self.may_have_run = may_have_run
 
 
 class StoreUnavailable(StoreError):
-    """Nobody answers at the store's address, or the connection broke before the call was sent."""
+    """Nobody answers at the store's address, or the connection broke."""
 
 
 class StoreTimeout(StoreError):
-    """The store did not answer in time. Whether the call took effect is unknown."""
+    """The store did not answer in time; whether the call took effect is unknown."""
 
 
 class StoreProtocolError(StoreError):

@@ -99,7 +99,7 @@ def _number(found: Mapping[str, str], name: str) -> float | None:
     if text is None:
         return None
     try:
-        value = float(text) if len(text) <= 32 else math.nan
+        value = float(text) if len(text) <= 32 and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0:
