@@ -105,7 +105,8 @@ from tests.support.registry_files import assert_told
         pytest.param(
             (
                 'budget = "shared"',
-                'budget = "shared"\n\n[operations."shop.goods.list".pagination]\nscheme = "offset"\nend = ["short_pages"]',
+                'budget = "shared"\n\n[operations."shop.goods.list".pagination]\n'
+                'scheme = "offset"\nend = ["short_pages"]',
             ),
             (14, "operations.shop.goods.list", "pagination.end"),
             ["unknown end 'short_pages'", "Did you mean short_page"],
@@ -114,7 +115,8 @@ from tests.support.registry_files import assert_told
         pytest.param(
             (
                 'budget = "shared"',
-                'budget = "shared"\n\n[operations."shop.goods.list".pagination]\nscheme = "offset"\npagesize = 100',
+                'budget = "shared"\n\n[operations."shop.goods.list".pagination]\n'
+                'scheme = "offset"\npagesize = 100',
             ),
             (14, "operations.shop.goods.list", "pagination.pagesize"),
             ["unknown key 'pagesize'", "Did you mean page_size"],

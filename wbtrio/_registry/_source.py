@@ -143,14 +143,14 @@ class Source(Struct, frozen=True):
     def _line(self, table: tuple[str, ...], key: str | None) -> int | None:
         wanted = (*table, *key.split(".")) if key else table
         best: tuple[int, int] | None = None
-        for number, path in _positions(self.text):
+        for number, path in positions(self.text):
             if path[: len(wanted)] == wanted or wanted[: len(path)] == path:
                 match = (min(len(path), len(wanted)), -number)
                 best = match if best is None else max(best, match)
         return -best[1] if best else None
 
 
-def _positions(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+def positions(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """(line, dotted path) of every table header and key that starts a line."""
     header: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), start=1):
