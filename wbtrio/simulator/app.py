@@ -20,7 +20,6 @@ from .catalogue import Catalogue
 from .engine import SECOND, Engine, Key, render_headers
 from .faults import UNCOUNTED, FaultKind, FaultPlan
 from .gate import Gate, TurnedAway, admit
-from .pagers import Call
 from .replies import (
     HTML_PAGE,
     MAINTENANCE_429,
@@ -31,14 +30,15 @@ from .replies import (
 )
 from .routes import Match, Routes
 from .scenario import Scenario
+from .visit import Call
 
 if TYPE_CHECKING:
     from wbtrio._registry import Registry
 
     from .asgi import Receive, Request, Scope, Send
     from .engine import HeaderStyle, Tally
-    from .pagers import Json
     from .tokens import Claims
+    from .visit import Json
 
 _UNROUTED = "unknown"
 

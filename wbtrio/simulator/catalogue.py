@@ -4,100 +4,73 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import rows
-from .pagers import (
-    Call,
-    Json,
-    Refused,
-    Resource,
-    Visit,
-    changed_since,
-    cursor_page,
-    next_page,
-    offset_page,
-    wrapped_list,
-    wrapped_refusal,
-)
-from .shelf import SECOND
+from .resources import RESOURCES
 from .shop import Shop, Stock
+from .visit import Call, Refused, Visit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .replies import Answer
-
-Place = tuple[str, str]
-"""HTTP method and path template."""
-
-RESOURCES: Mapping[Place, Resource] = {
-    ("POST", "/content/v2/get/cards/list"): Resource(
-        name="cards",
-        render=rows.card,
-        reply=cursor_page("updatedAt", photo_filter=True),
-        refuse=wrapped_refusal,
-        first_id=100_000_000,
-    ),
-    ("GET", "/api/v2/list/goods/filter"): Resource(
-        name="prices",
-        render=rows.goods_price,
-        reply=offset_page(wrapped_list("listGoods")),
-        refuse=wrapped_refusal,
-        first_id=100_000_000,
-    ),
-    ("GET", "/api/v3/orders"): Resource(
-        name="orders",
-        render=rows.assembly_order,
-        reply=next_page("orders", dates=True),
-        first_id=3_000_000_000,
-        resolution=SECOND,
-    ),
-    ("GET", "/api/v1/supplier/orders"): Resource(
-        name="statistics_orders",
-        render=rows.ordered_item,
-        reply=changed_since,
-        first_id=5_000_000_000,
-        group=3,
-        resolution=SECOND,
-    ),
-}
+    from .resources import Place
+    from .visit import Json
 
 
 class Catalogue:
-    """Everything that all sellers have, made up from a seed as it is asked for."""
+    """Everything that all sellers have, made up from a seed as it is asked for.
+
+    Raises:
+        ValueError: The stock speaks of a resource that there is none of.
+    """
 
     def __init__(self, stock: Stock) -> None:
+        named = {*stock.rows, *stock.caps, *stock.stuck}
+        named |= {motion.resource for motion in stock.motions}
+        named |= {name for rows in stock.sellers.values() for name in rows}
+        unknown = named - {resource.name for resource in RESOURCES.values()}
+        if unknown:
+            raise ValueError(f"no such resource: {', '.join(sorted(unknown))}")
         self.stock = stock
         self._shops: dict[str, Shop] = {}
 
-    def answer(self, place: Place, account: str, call: Call, now: int) -> Answer | None:
+    def answer(self, place: Place, seller: str, call: Call, now: int) -> Answer | None:
         """The reply to a request, or None for a method that hands out no rows.
 
         Args:
             place: Method and path template.
-            account: The seller's.
-            call: Its parameters.
+            seller: Whose rows.
+            call: The request's parameters.
             now: µs of the simulator's clock.
         """
         resource = RESOURCES.get(place)
         if resource is None:
             return None
-        shop = self.shop(account)
+        shop = self.shop(seller)
         visit = Visit(shop, resource, shop.shelf(resource, now), call, now)
         try:
             return resource.reply(visit)
         except Refused as refused:
             return refused.answer
 
-    def rows(self, account: str, name: str, now: int = 0) -> list[Json]:
+    def rows(self, seller: str, name: str, now: float = 0.0) -> list[Json]:
         """All rows that a seller has of a resource, oldest change first: what an import owes.
+
+        Args:
+            seller: The `sid`.
+            name: The resource's.
+            now: Seconds of the simulator's clock; not before a moment already asked for.
 
         Raises:
             KeyError: No such resource.
         """
-        resource = {item.name: item for item in RESOURCES.values()}[name]
-        shop = self.shop(account)
-        return [resource.render(shop, key) for key in shop.shelf(resource, now).keys]
+        resource = next((item for item in RESOURCES.values() if item.name == name), None)
+        if resource is None:
+            raise KeyError(name)
+        shop = self.shop(seller)
+        keys = shop.shelf(resource, round(now * 1_000_000)).keys
+        return [resource.render(shop, key) for key in keys]
 
-    def shop(self, account: str) -> Shop:
+    def shop(self, seller: str) -> Shop:
         """One seller's side."""
-        return self._shops.setdefault(account, Shop(account, self.stock))
+        shop = self._shops.get(seller)
+        if shop is None:
+            shop = self._shops[seller] = Shop(seller, self.stock)
+        return shop

@@ -2,220 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from itertools import islice
 
-from msgspec import Struct
+from .replies import NO_CONTENT, Answer, json_answer, wrapped
+from .shelf import SECOND, RowKey
+from .visit import DAY, Json, Visit
 
-from .replies import NO_CONTENT, Answer, bare_error, json_answer, wrapped, wrapped_error
-from .shelf import SECOND, RowKey, Shelf
-
-if TYPE_CHECKING:
-    from .shop import Shop
-
-Json = Any
-"""A JSON value."""
-
-Render = Callable[["Shop", RowKey], Json]
-Refuse = Callable[[str, int], Answer]
+Reply = Callable[[Visit], Answer]
+Wrap = Callable[[list[Json], int], Answer]
+"""Puts rows, and the number of all rows, into a reply."""
 
 
-class Call(Struct, frozen=True):
-    """What a request asks for.
-
-    Attributes:
-        path: Path parameters.
-        query: Query parameters; of a repeated one, the last.
-        body: The JSON body; None without one.
-    """
-
-    path: Mapping[str, str]
-    query: Mapping[str, str]
-    body: Json
+def whole(rows: list[Json], _total: int) -> Answer:
+    """A reply that is nothing but the rows."""
+    return json_answer(rows)
 
 
-class Refused(Exception):
-    """WB refuses the parameters; carries its reply."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(f"status {answer.status}")
-        self.answer = answer
+def under(name: str, *, total: str = "") -> Wrap:
+    """Rows under a name, perhaps with the number of all rows beside them."""
+    return lambda rows, count: json_answer({name: rows, **({total: count} if total else {})})
 
 
-class Resource(Struct, frozen=True, kw_only=True):
-    """One kind of rows.
-
-    Attributes:
-        name: How scenarios and tests call it.
-        render: What a row says.
-        reply: The page that a request asks for.
-        refuse: The form of this service's own refusals.
-        first_id: Ids of its rows start about here.
-        group: Rows that share one moment.
-        resolution: µs to which moments are rounded.
-    """
-
-    name: str
-    render: Render
-    reply: Callable[[Visit], Answer]
-    refuse: Refuse = bare_error
-    first_id: int = 1_000_000
-    group: int = 1
-    resolution: int = 1
+def under_data(name: str, *, total: str = "") -> Wrap:
+    """The same one level deeper, under `data`."""
+    return lambda rows, count: json_answer(
+        {"data": {name: rows, **({total: count} if total else {})}}
+    )
 
 
-class Visit(Struct, frozen=True):
-    """One request for rows, at one moment.
-
-    Attributes:
-        shop: The seller's.
-        resource: What is asked for.
-        shelf: Its rows.
-        call: The request's parameters.
-        now: µs.
-    """
-
-    shop: Shop
-    resource: Resource
-    shelf: Shelf
-    call: Call
-    now: int
-
-    def rows(self, keys: list[RowKey]) -> list[Json]:
-        """The rows of a page."""
-        return [self.resource.render(self.shop, key) for key in keys]
-
-    def refuse(self, text: str, status: int = 400) -> NoReturn:
-        """Answer that the parameters are wrong."""
-        raise Refused(self.resource.refuse(text, status))
-
-    def integer(
-        self, place: Json, name: str, *, default: int | None, low: int = 0, high: int | None = None
-    ) -> int:
-        """A whole number of the query or of a body; `default` None: it is required."""
-        value = place.get(name) if isinstance(place, Mapping) else None
-        if value is None or value == "":
-            if default is None:
-                self.refuse(f"{name} is required")
-            return default
-        try:
-            number = int(value)
-        except (TypeError, ValueError):
-            self.refuse(f"{name} must be a number")
-        if number < low or (high is not None and number > high):
-            self.refuse(f"{name} is out of range")
-        return number
-
-    def section(self, *names: str) -> Json:
-        """An object nested in the body, {} where it is missing."""
-        place = self.call.body
-        for name in names:
-            place = place.get(name) if isinstance(place, Mapping) else None
-        return place if isinstance(place, Mapping) else {}
-
-    def time(self, text: object, name: str) -> int:
-        """A date or time as µs of the simulator's clock; naive ones are Moscow's."""
-        try:
-            return self.shop.microseconds(datetime.fromisoformat(str(text)))
-        except (ValueError, OverflowError):
-            self.refuse(f"{name} is not a date")
-
-    def cap(self, most: int) -> int:
-        """Most rows of a reply."""
-        return self.shop.stock.caps.get(self.resource.name, most)
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether this resource's cursor does not advance."""
-        return self.resource.name in self.shop.stock.stuck
-
-
-def cursor_page(field: str, *, photo_filter: bool) -> Callable[[Visit], Answer]:
-    """Content's cursor: `settings.cursor` in the body, `cursor` in the reply.
-
-    `cursor.total` counts the rows of this page. Where the filter by photo is left out, WB reads
-    0 and gives the cards without one (field case WB-040).
-
-    Args:
-        field: Name of the cursor's moment: `updatedAt`, or `trashedAt` in the trash.
-        photo_filter: Whether `settings.filter.withPhoto` selects rows.
-    """
-
-    def reply(visit: Visit) -> Answer:
-        cursor = visit.section("settings", "cursor")
-        limit = visit.integer(cursor, "limit", default=10, low=1, high=100)
-        after = _cursor_key(visit, cursor, field)
-        ascending = bool(visit.section("settings", "sort").get("ascending", False))
-        with_photo = -1
-        if photo_filter:
-            chosen = visit.section("settings", "filter")
-            with_photo = visit.integer(chosen, "withPhoto", default=0, low=-1, high=1)
-        keys = _walk(visit.shelf, after, limit, ascending=ascending, with_photo=with_photo)
-        last = keys[-1] if keys else None
-        if visit.is_stuck and after is not None and last is not None:
-            last = after
-        place: dict[str, Json] = {"total": len(keys)}
-        if last is not None:
-            place = {field: visit.shop.zulu(last.moment), "nmID": last.id, **place}
-        return json_answer({"cards": visit.rows(keys), "cursor": place})
-
-    return reply
-
-
-def has_photo(key: RowKey) -> bool:
-    """Every fifth card has none."""
-    return key.id % 5 != 0
-
-
-def _walk(
-    shelf: Shelf, after: RowKey | None, limit: int, *, ascending: bool, with_photo: int
-) -> list[RowKey]:
-    step = shelf.after if ascending else shelf.before
-    found: list[RowKey] = []
-    while len(found) < limit and (batch := step(after, limit)):
-        found += [key for key in batch if with_photo < 0 or has_photo(key) == bool(with_photo)]
-        after = batch[-1]
-    return found[:limit]
-
-
-def _cursor_key(visit: Visit, cursor: Json, field: str) -> RowKey | None:
-    text, number = cursor.get(field), cursor.get("nmID")
-    if not text and not number:
-        return None
-    return RowKey(visit.time(text, field), visit.integer(cursor, "nmID", default=0))
+def in_envelope(name: str) -> Wrap:
+    """Rows in the envelope of Content, Prices and Feedbacks."""
+    return lambda rows, _total: wrapped({name: rows})
 
 
 def next_page(
-    items: str, *, least: int = 1, most: int = 1_000, dates: bool = False
-) -> Callable[[Visit], Answer]:
-    """Marketplace's `next`: both `limit` and `next` are required, 0 starts and 0 ends.
+    items: str,
+    *,
+    params: str = "query",
+    least: int = 1,
+    most: int = 1_000,
+    default: int | None = None,
+    start: int | None = None,
+    select: Callable[[Visit], tuple[int, int] | None] = lambda _visit: None,
+) -> Reply:
+    """`next`: the id after which the page begins; 0 in a reply: there is no more.
 
     A full last page still gives a cursor, which leads to an empty page.
 
     Args:
         items: Where the rows are.
+        params: `query`, or `body` of a POST.
         least: Smallest page.
         most: Largest page.
-        dates: Whether `dateFrom` and `dateTo` (Unix seconds) select rows: at most 30 days, the
-            last 30 by default.
+        default: Page size if none is sent; None: it is required, as all over Marketplace.
+        start: What a missing `next` means; None: it is required, as all over Marketplace.
+        select: The period that rows must have been created in, if any.
     """
 
     def reply(visit: Visit) -> Answer:
-        query = visit.call.query
-        limit = visit.integer(query, "limit", default=None, low=least, high=most)
-        after = visit.integer(query, "next", default=None)
-        low, high = _period(visit) if dates else (None, None)
-        keys = sorted(
-            (
-                key
-                for key in visit.shelf.keys
-                if key.id > after
-                and (low is None or key.moment >= low)
-                and (high is None or key.moment <= high)
-            ),
-            key=lambda key: key.id,
-        )[:limit]
+        place = visit.call.query if params == "query" else visit.section()
+        limit = visit.integer(place, "limit", default=default, low=least, high=most)
+        after = visit.integer(place, "next", default=start)
+        low, high = select(visit) or (-(1 << 62), 1 << 62)
+        chosen = (key for key in visit.shelf.by_id if key.id > after and low <= key.moment <= high)
+        keys = list(islice(chosen, limit))
         following = keys[-1].id if len(keys) == limit else 0
         if visit.is_stuck and after and keys:
             following = after
@@ -224,78 +75,173 @@ def next_page(
     return reply
 
 
-def _period(visit: Visit) -> tuple[int, int]:
-    month = timedelta(days=30) // timedelta(microseconds=1)
-    start = visit.shop.stock.today.timestamp()
+def last_month(visit: Visit) -> tuple[int, int]:
+    """FBS orders: `dateFrom` and `dateTo` in Unix seconds, at most 30 days, by default the last."""
     query = visit.call.query
-    high = visit.now
+    start = visit.shop.stock.today.timestamp()
+    high, low = visit.now, None
     if query.get("dateTo"):
         high = round((visit.integer(query, "dateTo", default=0) - start) * SECOND)
-    low = high - month
     if query.get("dateFrom"):
         low = round((visit.integer(query, "dateFrom", default=0) - start) * SECOND)
-    if high - low > month:
+    if low is None:
+        low = high - 30 * DAY
+    if high - low > 30 * DAY:
         visit.refuse("the period is longer than 30 days")
     return low, high
 
 
+def given_month(visit: Visit) -> tuple[int, int]:
+    """The same where both dates are required."""
+    visit.require(visit.call.query, "dateFrom", "dateTo")
+    return last_month(visit)
+
+
+def archived_month(visit: Visit) -> tuple[int, int]:
+    """FBS archive: `year` and `month`."""
+    year = visit.integer(visit.call.query, "year", default=None, low=2015, high=2100)
+    month = visit.integer(visit.call.query, "month", default=None, low=1, high=12)
+    following = f"{year + month // 12}-{month % 12 + 1:02}-01"
+    return visit.time(f"{year}-{month:02}-01", "month"), visit.time(following, "month") - 1
+
+
 def offset_page(
-    wrap: Callable[[list[Json], int], Answer],
+    wrap: Wrap,
     *,
     params: str = "query",
     default: int | None = None,
     most: int = 1_000,
-    last_page: str = "empty",
-) -> Callable[[Visit], Answer]:
-    """`limit` and `offset`; rows that come or go meanwhile shift the pages.
+    check: Callable[[Visit], object] = lambda _visit: None,
+    select: Callable[[Visit, RowKey], bool] | None = None,
+    no_content: bool = False,
+) -> Reply:
+    """`limit` and `offset`, newest change first; rows that come or go meanwhile shift the pages.
 
     Args:
         wrap: Puts rows, and the number of all rows, into a reply.
         params: `query` or `body`; what is in the other place is not read.
         default: Page size if none is sent; None: it is required.
         most: Largest page.
-        last_page: What follows the last row: an `empty` page, or `204`.
+        check: Refuses what else is wrong with the request.
+        select: Whether a row is among those asked for.
+        no_content: Whether 204 comes instead of an empty page.
     """
 
     def reply(visit: Visit) -> Answer:
+        check(visit)
         place = visit.call.query if params == "query" else visit.section()
         limit = visit.integer(place, "limit", default=default, low=1, high=most)
         offset = visit.integer(place, "offset", default=0)
-        keys = visit.shelf.newest(offset, limit)
-        if not keys and last_page == "204":
+        keys, total = visit.shelf.newest(offset, limit), len(visit.shelf)
+        if select is not None:
+            chosen = [key for key in visit.shelf.newest(0, total) if select(visit, key)]
+            keys, total = chosen[offset : offset + limit], len(chosen)
+        if not keys and no_content:
             return NO_CONTENT
-        return wrap(visit.rows(keys), len(visit.shelf))
+        return wrap(visit.rows(keys), total)
 
     return reply
 
 
-def changed_since(visit: Visit) -> Answer:
-    """Statistics: rows whose `lastChangeDate` is at or after `dateFrom`, oldest change first.
+def skip_page(items: str, *, most: int, most_skip: int, most_reach: int | None = None) -> Reply:
+    """Feedbacks: `take` and `skip`, rows answered or not by the required `isAnswered`.
 
-    `dateFrom` is included, so the last row of a page comes again with the next. `flag=1` gives
-    the rows of that one day, however many.
+    Args:
+        items: Where the rows are, under `data`.
+        most: Largest page.
+        most_skip: Largest `skip`.
+        most_reach: Largest sum of both; None: no bound of its own.
     """
-    text = visit.call.query.get("dateFrom")
-    if not text:
-        visit.refuse("dateFrom is required")
-    start = visit.time(text, "dateFrom")
-    if visit.integer(visit.call.query, "flag", default=0, high=1):
-        day = timedelta(days=1) // timedelta(microseconds=1)
-        keys = [
-            key for key in visit.shelf.since(start, len(visit.shelf)) if key.moment < start + day
-        ]
-    else:
-        keys = visit.shelf.since(start, visit.cap(80_000))
-    if visit.is_stuck:
-        keys = visit.shelf.since(-(1 << 62), len(keys))
-    return json_answer(visit.rows(keys))
+
+    def reply(visit: Visit) -> Answer:
+        answered = visit.flag("isAnswered")
+        take = visit.integer(visit.call.query, "take", default=None, low=1, high=most)
+        skip = visit.integer(visit.call.query, "skip", default=None, high=most_skip)
+        if most_reach is not None and take + skip > most_reach:
+            visit.refuse("take + skip is out of range")
+        keys = [key for key in visit.shelf.keys if is_answered(key) == answered]
+        unanswered = sum(not is_answered(key) for key in visit.shelf.keys)
+        if visit.call.query.get("order", "dateDesc") == "dateDesc":
+            keys.reverse()
+        data = {
+            "countUnanswered": unanswered,
+            "countArchive": len(visit.shelf) - unanswered,
+            items: visit.rows(keys[skip : skip + take]),
+        }
+        return wrapped(data)
+
+    return reply
 
 
-def wrapped_list(name: str) -> Callable[[list[Json], int], Answer]:
-    """Rows under `data.<name>` in the envelope of Prices and Feedbacks."""
-    return lambda rows, _total: wrapped({name: rows})
+def is_answered(key: RowKey) -> bool:
+    """Two thirds are."""
+    return key.id % 3 != 0
 
 
-def wrapped_refusal(text: str, status: int) -> Answer:
-    """A refusal in that envelope."""
-    return wrapped_error(text, status)
+def chunk_page(
+    wrap: Wrap,
+    ids: Callable[[Visit], list[int]],
+    *,
+    most: int,
+    number: Callable[[Visit, RowKey], int],
+    check: Callable[[Visit], object] = lambda _visit: None,
+) -> Reply:
+    """Rows by their ids, in the order asked for; ids that nobody has are left out.
+
+    Args:
+        wrap: Puts rows into a reply.
+        ids: The ids that are asked for.
+        most: Most of them.
+        number: A row's id.
+        check: Refuses what else is wrong with the request.
+    """
+
+    def reply(visit: Visit) -> Answer:
+        asked = ids(visit)
+        if len(asked) > most:
+            visit.refuse(f"more than {most} ids")
+        check(visit)
+        known = {number(visit, key): key for key in visit.shelf.keys}
+        keys = [known[id_] for id_ in asked if id_ in known]
+        return wrap(visit.rows(keys), len(keys))
+
+    return reply
+
+
+def ids_in_query(visit: Visit) -> list[int]:
+    """`ids=1,2,3`."""
+    text = visit.call.query.get("ids", "")
+    try:
+        return [int(part) for part in text.split(",") if part]
+    except ValueError:
+        visit.refuse("ids must be numbers")
+
+
+def ids_in_body(visit: Visit) -> list[int]:
+    """`nmIds`, of which at least one is required."""
+    ids = visit.section().get("nmIds")
+    if not (isinstance(ids, list) and ids and all(isinstance(id_, int) for id_ in ids)):
+        visit.refuse("nmIds is required")
+    return ids
+
+
+def all_at_once(wrap: Wrap, *, check: Callable[[Visit], object] = lambda _visit: None) -> Reply:
+    """Every row in one reply."""
+
+    def reply(visit: Visit) -> Answer:
+        check(visit)
+        return wrap(visit.rows(list(visit.shelf.keys)), len(visit.shelf))
+
+    return reply
+
+
+def needs(*names: str) -> Callable[[Visit], None]:
+    """A check that query parameters are there."""
+    return lambda visit: visit.require(visit.call.query, *names)
+
+
+def needs_period(
+    first: str, last: str, *, most_days: int | None = None
+) -> Callable[[Visit], object]:
+    """A check that the query names a period that is not too long."""
+    return lambda visit: visit.period(visit.call.query, first, last, most_days=most_days)

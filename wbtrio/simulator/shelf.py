@@ -80,6 +80,7 @@ class Shelf:
             )
             for number in range(size)
         ]
+        self._by_id: list[RowKey] | None = None
         self._next_id = first_id + size
         self._resolution = resolution
         self._random = Random(seed)
@@ -93,6 +94,13 @@ class Shelf:
     def keys(self) -> tuple[RowKey, ...]:
         """All rows, oldest change first."""
         return tuple(self._keys)
+
+    @property
+    def by_id(self) -> list[RowKey]:
+        """All rows by their ids; sorted once, and again after a change."""
+        if self._by_id is None:
+            self._by_id = sorted(self._keys, key=lambda key: key.id)
+        return self._by_id
 
     def advance(self, now: int) -> None:
         """Let the rows change as they do until `now` (µs)."""
@@ -123,6 +131,7 @@ class Shelf:
         return self._keys[max(0, end - count) : end][::-1]
 
     def _change(self, how: str, moment: int) -> None:
+        self._by_id = None
         stamp = moment // self._resolution * self._resolution
         if how == "add":
             insort(self._keys, RowKey(stamp, self._next_id))

@@ -12,7 +12,7 @@ from msgspec import Struct
 from .shelf import Motion, RowKey, Shelf
 
 if TYPE_CHECKING:
-    from .pagers import Resource
+    from .visit import Resource
 
 MOSCOW = timezone(timedelta(hours=3))
 """Statistics prints and reads times without a zone, and means this one."""
@@ -52,6 +52,7 @@ class Shop:
         self.account = account
         self.stock = stock
         self.tasks: dict[str, int] = {}
+        """Reports that were asked for, by id, and when (µs)."""
         self._number = crc32(f"{stock.seed}/{account}".encode()) % 9_000
         self._shelves: dict[str, Shelf] = {}
 
@@ -84,6 +85,14 @@ class Shop:
     def moscow(self, us: int) -> str:
         """As Statistics prints a moment."""
         return self.moment(us).astimezone(MOSCOW).strftime("%Y-%m-%dT%H:%M:%S")
+
+    def milliseconds(self, us: int) -> int:
+        """As Chat counts moments: Unix milliseconds."""
+        return round(self.moment(us).timestamp() * 1_000)
+
+    def day(self, us: int) -> str:
+        """As reports print a day, Moscow's."""
+        return self.moment(us).astimezone(MOSCOW).strftime("%Y-%m-%d")
 
     def nm_id(self, row_id: int) -> int:
         """A product of this seller."""
