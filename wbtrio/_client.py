@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, closing, nullcontext
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
@@ -150,10 +150,12 @@ class WbApiClient:
             token, client_secret, sandbox=sandbox, max_wait=max_wait, fail_fast=fail_fast
         )
         deadline = nullcontext() if timeout is None else anyio.fail_after(timeout)
-        with deadline:
+        with deadline, ExitStack() as at_the_very_end:
             async with anyio.create_task_group() as task_group:
-                with closing(AccountScope(caller, task_group)) as scope:
-                    yield scope
+                scope = AccountScope(caller, task_group)
+                # Tasks that outlast the body still call: the scope closes after them.
+                at_the_very_end.callback(scope.close)
+                yield scope
 
     async def check(self, token: str, *, client_secret: str | None = None) -> SellerToken:
         """Whether a token is usable, without spending any budget that a day's work needs.
