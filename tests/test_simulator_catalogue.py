@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import msgspec
 import pytest
 
 from tests.support.shopper import MONTH, NOVEMBER, Json, Shopper
 from wbtrio._registry import default_registry
+from wbtrio.rows import ROWS, Row
 from wbtrio.simulator import Motion, Stock
 from wbtrio.simulator.catalogue import Catalogue
 from wbtrio.simulator.resources import RESOURCES
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_every_list_of_the_registry_has_rows_here() -> None:
@@ -28,6 +27,26 @@ def test_every_list_of_the_registry_has_rows_here() -> None:
 def test_every_resource_belongs_to_an_operation_of_the_registry() -> None:
     known = {(item.method, item.path) for item in default_registry().operations.values()}
     assert set(RESOURCES) <= known
+
+
+TYPED = {
+    operation_id: (operation.method, operation.path)
+    for operation_id, operation in default_registry().operations.items()
+    if operation_id in ROWS and (operation.method, operation.path) in RESOURCES
+}
+
+
+@pytest.mark.parametrize("operation_id", TYPED)
+def test_rows_are_what_the_typed_rows_of_the_sdk_read(operation_id: str) -> None:
+    resource = RESOURCES[TYPED[operation_id]]
+    shop = Catalogue(Stock()).shop("seller")
+    for key in shop.shelf(resource, 0).keys:
+        row = msgspec.json.encode(resource.render(shop, key))
+        assert isinstance(msgspec.json.decode(row, type=ROWS[operation_id]), Row)
+
+
+def test_most_typed_rows_of_the_sdk_are_had_here() -> None:
+    assert len(TYPED) >= 18
 
 
 def test_sellers_have_other_rows_and_the_same_seed_the_same() -> None:

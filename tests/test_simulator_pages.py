@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,6 @@ from tests.support.shopper import NOVEMBER, SIZES, Json, Shopper, dig, same_rows
 from wbtrio.simulator import Motion
 from wbtrio.simulator.tasks import KEPT, WORKING
 from wbtrio.simulator.visit import Call
-
-if TYPE_CHECKING:
-    pass
-
 
 OFFSET_LISTS = pytest.mark.parametrize(
     ("method", "path", "items", "name", "query", "body"),
