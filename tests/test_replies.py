@@ -146,6 +146,11 @@ def test_wb_008_and_wb_018_a_routers_404_is_a_wrong_path(body: object) -> None:
     assert read(404, body).meaning is Meaning.WRONG_PATH
 
 
+@pytest.mark.parametrize("body", [b" \n", b"\t<html></html>", {"origin": "AG-Supplies"}])
+def test_a_404_without_words_is_a_routers(body: object) -> None:
+    assert read(404, body).meaning is Meaning.WRONG_PATH
+
+
 def test_wb_018_a_wrong_path_names_the_gateway_that_answered() -> None:
     raised = error(read(404, {"title": "path not found", "origin": "ag-contentanalytics"}))
     assert isinstance(raised, WrongPath)
@@ -193,6 +198,10 @@ def test_wb_065_the_refusal_of_a_kind_names_the_alternative() -> None:
     )
     assert "or call analytics.remains.report instead" in str(raised)
     assert "personal or service token" in str(error(reply))
+    other = error_from(
+        read(400, {}), operation="a", account=SELLER, headers={}, alternative="never.mind"
+    )
+    assert "never.mind" not in str(other)
 
 
 @pytest.mark.parametrize(
@@ -356,6 +365,7 @@ def test_maintenance_in_a_refusal_of_parameters_is_still_a_bad_request() -> None
         (b"<!DOCTYPE html><html></html>", {"Content-Type": "text/html; charset=utf-8"}),
         (b"\n <html lang='ru'></html>", JSON),
         (b"[]", {"Content-Type": "text/html"}),
+        (b"[]", {"Content-Type": "Text/HTML"}),
         (b"<html></html>", {}),
     ],
 )
@@ -697,6 +707,13 @@ def test_the_callers_retry_after_goes_before_the_headers() -> None:
     )
     assert isinstance(raised, RateLimited)
     assert raised.retry_after == 0
+
+
+@pytest.mark.parametrize("detail", ["no", "no.", "no!", "no?", " no. "])
+def test_the_advice_begins_a_sentence_of_its_own(detail: str) -> None:
+    said = detail.strip().rstrip(".") if detail.strip()[-1] == "." else detail.strip()
+    end = "" if said[-1] in "!?" else "."
+    assert f"WB refuses the request: {said}{end} Mend" in str(error(read(400, {"detail": detail})))
 
 
 def test_a_conflict_keeps_the_ids_that_wb_names() -> None:

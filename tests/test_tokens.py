@@ -101,6 +101,7 @@ def test_a_bearer_prefix_and_white_space_are_dropped(prefix: str) -> None:
         ({"acc": 3.0}, TokenKind.PERSONAL),
         ({"t": 1}, TokenKind.TEST),
         ({"t": "true"}, TokenKind.TEST),
+        ({"t": "True"}, TokenKind.TEST),
         ({"t": 0}, TokenKind.PERSONAL),
     ],
 )
@@ -222,6 +223,18 @@ def test_a_token_expires_exactly_at_exp() -> None:
         seller.check_usable(expiry)
     assert caught.value.expired_at == expiry
     assert "Issue a new token" in str(caught.value)
+
+
+def test_a_seller_id_has_64_characters_at_most() -> None:
+    assert decode_token(token(sid="s" * 64)).sid == "s" * 64
+    with pytest.raises(TokenMalformed):
+        decode_token(token(sid="s" * 65))
+
+
+@pytest.mark.parametrize("prefix", ["Basic ", "Tokens ", "Secret ", "Bearer: "])
+def test_no_prefix_but_bearer_is_dropped(prefix: str) -> None:
+    with pytest.raises(TokenMalformed):
+        decode_token(prefix + token())
 
 
 # --- what is no token ----------------------------------------------------------------------
