@@ -17,11 +17,26 @@ if TYPE_CHECKING:
 Options = dict[str, object]
 
 
+report_key = pytest.StashKey[list[str]]()
+"""Lines that tests want to be seen at the end of the run, whether it passes or not."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[report_key] = []
     config.addinivalue_line(
         "markers",
         "real_io: the test talks to sockets, processes or threads, so it runs on real clocks.",
     )
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    lines = config.stash[report_key]
+    if lines:
+        terminalreporter.section("reported by tests")
+        for line in dict.fromkeys(lines):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(params=["trio", "asyncio"])

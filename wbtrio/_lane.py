@@ -15,6 +15,7 @@ from ._reconcile import Reason
 from ._statistics import BucketStatistics
 
 if TYPE_CHECKING:
+    from ._headers import Observation
     from ._reconcile import Grant, Plan
     from .stores import NarrowReply
 
@@ -69,6 +70,32 @@ class Waiter:
             self._wake = None
 
 
+class Window:
+    """Until when nothing may be counted on to refill, and how many tokens are left until then.
+
+    Opened by a reply that says that WB refills later than our bucket would. Only this process
+    knows of it: it waits longer than the bucket alone would make it, never less.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0
+        self._left = 0
+
+    def narrow(self, left: int, until: int, now: int) -> None:
+        """At most this many tokens are left until then, in µs of the store's clock."""
+        is_open = now < self._until
+        self._left = min(left, self._left) if is_open else left
+        self._until = min(until, self._until) if is_open else until
+
+    def spend(self, cost: int) -> None:
+        """Tokens were granted, or with a negative cost given back."""
+        self._left -= cost
+
+    def wait(self, now: int, cost: int) -> int:
+        """µs until `cost` tokens can be there."""
+        return max(0, self._until - now) if self._left < cost else 0
+
+
 class Lane:
     """One bucket's queue and memory in this process.
 
@@ -84,6 +111,7 @@ class Lane:
         self.hint = FULL
         self.queue: deque[Waiter] = deque()
         self._queued_cost = 0
+        self._window = Window()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
         self._others = 0
@@ -135,11 +163,13 @@ class Lane:
         if self._own_ticket >= 0:
             self._others = max(0, state.granted - cost - self._own_ticket)
         self._own_ticket = state.granted
+        self._window.spend(cost)
         self.hint = _bucket.merge(self.hint, state)
 
     def unlearn_grant(self, after: State, state: State) -> None:
         """A grant was taken back: lower the hint, if it still is what that grant left."""
         if self.hint == after:
+            self._window.spend(state.granted - after.granted)
             self.hint = state
         if self.queue:
             self.queue[0].wake()
@@ -185,12 +215,34 @@ class Lane:
         return max(0, self._blind_refusals - 1)
 
     def forget_blind_refusals(self) -> None:
-        """WB admitted a request: the next blind 429 starts over."""
-        self._blind_refusals = 0
+        """WB admitted a request: the next blind 429 starts over.
+
+        Unless several came in a row before: a smooth counter of ours alone does not do that, so
+        the next one is taken for the end of a window right away.
+        """
+        self._blind_refusals = min(self._blind_refusals, 1) if self._blind_refusals > 1 else 0
+
+    def learn_late_refill(self, observation: Observation, now: int, later: int) -> None:
+        """WB refills later than our bucket: until its `Reset`, spend only what is left now.
+
+        Args:
+            observation: What the reply says of WB's counter.
+            now: µs of the store's clock.
+            later: Tokens granted since the request that was answered, which WB may not yet have
+                counted.
+        """
+        if observation.remaining is None or observation.reset is None:
+            return
+        left = _bucket.tokens(self.hint, self.bucket.limit, now)
+        stated = observation.remaining
+        if stated < left:
+            stated -= later
+        self._window.narrow(max(0, min(left, stated)), now + observation.reset, now)
 
     def wait(self, now: int, cost: int) -> int:
-        """µs that the hint proves to be too early for `cost` tokens."""
-        return _bucket.wait(self.hint, self.bucket.limit, now, cost)
+        """µs that this process knows to be too early for `cost` tokens."""
+        by_bucket = _bucket.wait(self.hint, self.bucket.limit, now, cost)
+        return max(by_bucket, self._window.wait(now, cost))
 
     def turn_pause(self) -> int:
         """µs to leave to other processes that ask for the same tokens, after a grant of ours.
@@ -210,6 +262,8 @@ class Lane:
         """Why the bucket would refuse now."""
         if now < self.hint.not_before:
             return self._hold_cause if self._hold_until == self.hint.not_before else Cause.HELD
+        if self._window.wait(now, 1):
+            return Cause.EXHAUSTED
         return Cause.FOREIGN_USE if now < self._foreign_until else Cause.OWN_USE
 
     def may_log_drift(self) -> bool:

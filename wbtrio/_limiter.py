@@ -16,7 +16,14 @@ from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause, Lane, Waiter
 from ._ledger import Granted, Ledger
 from ._permit import Permit, Settlement
-from ._reconcile import ExhaustedHold, Grant, Plan, plan_penalty, plan_reconciliation
+from ._reconcile import (
+    ExhaustedHold,
+    Grant,
+    Plan,
+    plan_penalty,
+    plan_reconciliation,
+    refills_late,
+)
 from ._statistics import LimiterStatistics
 from .stores import MemoryStore, Store
 from .stores.memory import loop_clock
@@ -264,8 +271,11 @@ class WbRateLimiter:
         hold = self._exhausted_hold
         if not refused:
             lane.forget_blind_refusals()
+            later = 0 if grant is None else max(0, lane.hint.granted - grant.state.granted)
+            if refills_late(observation, limit):
+                lane.learn_late_refill(observation, self._ledger.clock.now(), later)
             return plan_reconciliation(
-                observation, limit, grant=grant, charge=charge, exhausted_hold=hold
+                observation, limit, grant=grant, charge=charge, later=later, exhausted_hold=hold
             )
         blind = 0
         if observation.retry_or_reset is None:

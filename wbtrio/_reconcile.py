@@ -64,6 +64,7 @@ def plan_reconciliation(
     *,
     grant: Grant | None = None,
     charge: int = 0,
+    later: int = 0,
     exhausted_hold: ExhaustedHold = "retry",
 ) -> Plan:
     """What a reply that is no 429 takes away.
@@ -73,6 +74,7 @@ def plan_reconciliation(
         limit: The bucket's limit.
         grant: The grant that the reply answers; None where it is not known.
         charge: Tokens that WB's error cost takes beyond the request itself.
+        later: Tokens known to have been granted since: WB may have counted them before this one.
         exhausted_hold: Hold an exhausted budget by `Retry` where WB states it, or by the longer
             of `Retry` and `Reset`.
     """
@@ -81,7 +83,7 @@ def plan_reconciliation(
         return _charge_only(charge, Reason.NOT_OBSERVED)
     if is_at_capacity(remaining, limit):
         return _charge_only(charge, Reason.AT_CAPACITY)
-    if grant is not None and is_as_expected(observation, limit, grant, charge):
+    if grant is not None and is_as_expected(observation, limit, grant, charge, later):
         return _charge_only(charge, Reason.AS_EXPECTED)
     if remaining == 0 and observation.retry_or_reset is not None:
         hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
@@ -107,10 +109,10 @@ def plan_penalty(
         exhausted_hold: As for `plan_reconciliation`.
     """
     if observation.retry_or_reset is None:
-        hold = min(limit.interval << min(blind_refusals, 32), LONGEST_BLIND_HOLD)
-        # An interval of more than a day is longer than the cap, and still the least to wait.
-        hold = max(hold, limit.interval)
-        return Plan(Narrowing(remaining=0, hold=hold), Reason.PENALIZED)
+        hold = _blind_hold(limit, blind_refusals)
+        # Whatever refills meanwhile, one request is to try before others follow.
+        full_in = hold + (limit.burst - 1) * limit.interval
+        return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
     hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
     return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
 
@@ -120,19 +122,22 @@ def is_at_capacity(remaining: int, limit: Limit) -> bool:
     return remaining >= limit.burst
 
 
-def is_as_expected(observation: Observation, limit: Limit, grant: Grant, charge: int = 0) -> bool:
+def is_as_expected(
+    observation: Observation, limit: Limit, grant: Grant, charge: int = 0, later: int = 0
+) -> bool:
     """The second skip rule: WB says no less than what our own grant left behind.
 
-    The grant's own moment is the one to compare at: whatever was granted since is not yet counted
-    in the reply, and what refilled since refilled for WB too. Exact up to WB's rounding: less
-    than one token, and less than one second where the budget is exhausted.
+    The grant's own moment is the one to compare at: what refilled since refilled for WB too.
+    Requests that were under way together may have overtaken each other, so WB may have counted
+    those granted `later` before this one; whichever it counted last tells all. Exact up to WB's
+    rounding: less than one token, and less than one second where the budget is exhausted.
     """
     remaining = observation.remaining
     if remaining is None:
         return True
     full_at = grant.state.full_at + charge * limit.interval
     left = grant.state._replace(full_at=full_at)
-    if remaining < _bucket.tokens(left, limit, grant.granted_at):
+    if remaining < _bucket.tokens(left, limit, grant.granted_at) - later:
         return False
     if remaining > 0:
         return True
@@ -149,10 +154,33 @@ def is_as_expected(observation: Observation, limit: Limit, grant: Grant, charge:
     return next_in > retry - MICROSECONDS and (reset is None or full_in > reset - MICROSECONDS)
 
 
+def refills_late(observation: Observation, limit: Limit) -> bool:
+    """Whether WB's bucket fills later than ours would from `Remaining` on.
+
+    So a window that restores all at once shows itself, and an interval of ours that is too short,
+    both with the first reply that states `Reset`. Exact but for WB's rounding of up to a second,
+    which is given in favour of our model.
+    """
+    if observation.remaining is None or observation.reset is None:
+        return False
+    missing = limit.burst - observation.remaining
+    return observation.reset - MICROSECONDS >= missing * limit.interval > 0
+
+
 def _charge_only(charge: int, reason: Reason) -> Plan:
     if charge:
         return Plan(Narrowing(charge=charge), Reason.CHARGED)
     return Plan(None, reason)
+
+
+def _blind_hold(limit: Limit, blind_refusals: int) -> int:
+    """One interval, as a smooth counter needs; then a whole refill, as a window needs at most;
+    then ever twice that, up to a day.
+    """
+    if blind_refusals == 0:
+        return limit.interval
+    hold = max(2 * limit.interval, limit.refill_time) << min(blind_refusals - 1, 32)
+    return min(hold, max(LONGEST_BLIND_HOLD, limit.interval))
 
 
 def _by_the_clock(

@@ -1,0 +1,236 @@
+"""The whole path under virtual time, against every way in which a WB is known to count.
+
+Two refill models x four header styles x a registry that is exact, too wide or too narrow. WB's own
+side of the count comes from the simulator, which shares no code with the limiter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import anyio
+import httpx
+import pytest
+
+from tests.conftest import report_key
+from wbtrio import MemoryStore, TokenKind, WbApiClient, WbRateLimiter, default_registry
+from wbtrio.simulator import Foreign, Latency, Rule, Scenario, Stock, WbSimulator, make_token
+
+if TYPE_CHECKING:
+    from wbtrio.simulator import HeaderStyle, Refill, Tally
+
+pytestmark = pytest.mark.anyio
+
+STYLES: tuple[HeaderStyle, ...] = ("gateway", "legacy", "full", "none")
+REFILLS: tuple[Refill, ...] = ("smooth", "window")
+BUDGET = "fbs-orders"
+SECOND = 1_000_000
+LATENCY = Latency(before=0.05, after=0.05)
+IMPORTED: dict[str, dict[str, str | int]] = {
+    "content.cards.list": {},
+    "prices.goods.list": {},
+    "fbs.orders.list": {},
+    "statistics.orders.list": {"dateFrom": "2026-11-01"},
+}
+
+Report = Callable[[str], None]
+TokenKindName = Literal["personal", "service", "basic"]
+
+
+class Outcome(NamedTuple):
+    """What a run left behind, as WB counted it and as we did."""
+
+    tally: Tally
+    crowded: int
+    """The most 429s within the length of one window."""
+    calls_per_grant: float
+
+    @property
+    def share_refused(self) -> float:
+        """429s per request."""
+        return self.tally.refused / self.tally.requests
+
+
+class Run(NamedTuple):
+    """One cell of the matrix: WB allows `wb` times what the registry says."""
+
+    refill: Refill
+    headers: HeaderStyle
+    wb: float
+    workers: int
+
+    def __str__(self) -> str:
+        registry = {1: "exact", 0.5: "too wide", 2: "too narrow"}[self.wb]
+        return f"{self.refill} {self.headers}, registry {registry}, {self.workers} workers"
+
+
+def wb_rule(times: float) -> Rule:
+    """WB's row for the budget under test: `times` what the registry says, same burst."""
+    limit = default_registry().budgets[BUDGET].limit_for(TokenKind.PERSONAL)
+    return Rule(period=round(limit.period / times), limit=limit.limit, burst=limit.burst)
+
+
+async def saturate(scenario: Scenario, workers: int) -> Outcome:
+    """Ask for as much as the budget gives, from several tasks, for five minutes."""
+    simulator = WbSimulator(scenario)
+    limiter = WbRateLimiter(MemoryStore())
+    transport = httpx.ASGITransport(simulator)
+    client = WbApiClient(limiter=limiter, transport=transport, max_wait=3600, attempts=1_000)
+    async with client as wb, wb.account(make_token("seller", "personal")) as seller:
+
+        async def worker() -> None:
+            while True:
+                await seller.call("fbs.orders.list", params={"limit": 1, "next": 0})
+
+        with anyio.move_on_after(300):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(workers):
+                    tasks.start_soon(worker)
+    (tally,) = [tally for key, tally in simulator.tallies.items() if key.budget == BUDGET]
+    total = limiter.statistics().total
+    return Outcome(tally, crowded(simulator), total.store_calls / total.granted)
+
+
+def crowded(simulator: WbSimulator) -> int:
+    """The most 429s that fall within the length of one window."""
+    window = wb_rule(1).window / SECOND
+    moments = [entry.time for entry in simulator.log if entry.status == 429]
+    counts = [sum(1 for other in moments if 0 <= other - one < window) for one in moments]
+    return max(counts, default=0)
+
+
+Play = Callable[[Run], Awaitable[Outcome]]
+
+
+@pytest.fixture
+def report(request: pytest.FixtureRequest) -> Report:
+    """Lines for the end of the run: utilisation is to be seen, not only asserted."""
+    return request.config.stash[report_key].append
+
+
+@pytest.fixture
+def play(report: Report) -> Play:
+    """Run one cell, and report it."""
+
+    async def play(run: Run) -> Outcome:
+        scenario = Scenario(
+            refill=run.refill,
+            headers=run.headers,
+            latency=LATENCY,
+            rules={BUDGET: {"personal": wb_rule(run.wb)}},
+        )
+        outcome = await saturate(scenario, run.workers)
+        tally = outcome.tally
+        report(
+            f"{run}: {tally.requests} requests, {tally.refused} 429s, utilisation"
+            f" {tally.utilisation:.2%}, {outcome.calls_per_grant:.3f} store calls a permit"
+        )
+        return outcome
+
+    return play
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+@pytest.mark.parametrize("headers", STYLES)
+async def test_an_exact_registry_earns_no_429_of_a_smooth_counter_and_uses_it_up(
+    headers: HeaderStyle, workers: int, play: Play
+) -> None:
+    outcome = await play(Run("smooth", headers, 1, workers))
+    assert outcome.tally.refused == 0
+    assert outcome.tally.utilisation >= 0.99
+    assert outcome.calls_per_grant <= 1.05
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+async def test_an_exact_registry_earns_no_429_of_a_window_that_tells_its_end(
+    workers: int, play: Play
+) -> None:
+    outcome = await play(Run("window", "full", 1, workers))
+    assert outcome.tally.refused == 0
+
+
+@pytest.mark.parametrize("headers", ["gateway", "legacy"])
+@pytest.mark.parametrize("workers", [1, 8])
+async def test_a_window_that_tells_its_end_only_in_a_429_earns_at_most_one_a_window(
+    headers: HeaderStyle, workers: int, play: Play
+) -> None:
+    outcome = await play(Run("window", headers, 1, workers))
+    assert outcome.crowded <= 1
+
+
+async def test_a_window_that_never_tells_its_end_is_learned_from_two_429s(play: Play) -> None:
+    outcome = await play(Run("window", "none", 1, 1))
+    assert outcome.crowded <= 2
+    assert outcome.share_refused < 0.01
+
+
+@pytest.mark.parametrize("headers", STYLES)
+@pytest.mark.parametrize("refill", REFILLS)
+async def test_a_registry_that_is_too_narrow_earns_next_to_no_429(
+    refill: Refill, headers: HeaderStyle, play: Play
+) -> None:
+    outcome = await play(Run(refill, headers, 2, 8))
+    # A window that hides its end refuses the request after the burst, once: the smooth refill
+    # of the first seconds is what it does not know.
+    assert outcome.tally.refused <= (0 if refill == "smooth" else 5)
+
+
+@pytest.mark.parametrize("headers", STYLES)
+@pytest.mark.parametrize("refill", REFILLS)
+async def test_a_registry_that_is_too_wide_is_held_out_after_each_429(
+    refill: Refill, headers: HeaderStyle, play: Play
+) -> None:
+    outcome = await play(Run(refill, headers, 0.5, 8))
+    if headers == "full":
+        assert outcome.share_refused < 0.01
+    elif headers != "none":
+        assert outcome.crowded <= 1
+        assert outcome.share_refused < 0.06
+    assert outcome.tally.utilisation >= 0.85
+
+
+async def test_a_stranger_on_the_budget_is_noticed_and_made_room_for(play: Play) -> None:
+    scenario = Scenario(latency=LATENCY, foreign=(Foreign(every=0.5),))
+    outcome = await saturate(scenario, workers=8)
+    # Without reconciliation, a rough model earns a fifth of all requests' 429s here.
+    assert outcome.share_refused < 0.12
+    assert outcome.tally.utilisation >= 0.99
+
+
+async def test_a_whole_day_of_four_sellers_imports_passes_without_one_429(report: Report) -> None:
+    stock = Stock(
+        rows={"cards": 2_000, "prices": 5_000, "orders": 6_000, "statistics_orders": 3_000}
+    )
+    simulator = WbSimulator(Scenario(latency=LATENCY, stock=stock))
+    kinds: dict[str, TokenKindName] = {
+        "first": "personal",
+        "second": "personal",
+        "third": "service",
+        "fourth": "basic",
+    }
+    rows: Counter[str] = Counter()
+    transport = httpx.ASGITransport(simulator)
+    limiter = WbRateLimiter(MemoryStore())
+    async with WbApiClient(limiter=limiter, transport=transport, max_wait=math.inf) as wb:
+
+        async def import_daily(name: str, kind: TokenKindName) -> None:
+            async with wb.account(make_token(name, kind)) as seller:
+                for _ in range(24):
+                    for operation in IMPORTED:
+                        async for page in seller.pages(operation, params=IMPORTED[operation]):
+                            rows[operation] += len(page.items)
+
+        async with anyio.create_task_group() as tasks:
+            for name, kind in kinds.items():
+                tasks.start_soon(import_daily, name, kind)
+    total = limiter.statistics().total
+    report(
+        f"a day of imports: {total.granted} requests, {sum(rows.values())} rows,"
+        f" {total.penalized} 429s, {total.skipped / total.settled:.1%} of settlements skipped"
+    )
+    assert total.penalized == 0
+    assert sum(tally.refused for tally in simulator.tallies.values()) == 0
+    assert anyio.current_time() > 24 * 3600
