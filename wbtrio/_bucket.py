@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 MICROSECONDS = 1_000_000
 
@@ -23,25 +24,23 @@ class Limit(Struct, frozen=True):
         limit: Requests per period, > 0.
         burst: Tokens that a full bucket holds, > 0; independent of `limit`
             (20 per minute with burst 500 exists).
+        interval: µs in which one token refills, rounded up so that we never refill faster than
+            WB; follows from the others.
+        refill_time: µs from an empty bucket to a full one; follows from the others.
     """
 
     period: int
     limit: int
     burst: int
+    interval: int = 0
+    refill_time: int = 0
 
     def __post_init__(self) -> None:
         if self.period <= 0 or self.limit <= 0 or self.burst <= 0:
             raise ValueError(f"period, limit and burst must be positive, got {self}")
-
-    @property
-    def interval(self) -> int:
-        """µs in which one token refills, rounded up so that we never refill faster than WB."""
-        return -(-self.period // self.limit)
-
-    @property
-    def refill_time(self) -> int:
-        """µs from an empty bucket to a full one."""
-        return self.burst * self.interval
+        interval = -(-self.period // self.limit)
+        force_setattr(self, "interval", interval)
+        force_setattr(self, "refill_time", self.burst * interval)
 
 
 class State(NamedTuple):
@@ -110,8 +109,8 @@ def wait(state: State, limit: Limit, now: int, cost: int = 1) -> int:
     A `cost` above the burst is answered as if the bucket could run that far into debt: that is
     how long a queue of that total cost takes to drain.
     """
-    by_level = max(state.full_at, now) + cost * limit.interval - limit.refill_time
-    return max(by_level, state.not_before, now) - now
+    admitted_at = max(state.full_at, now) + cost * limit.interval - limit.refill_time
+    return max(admitted_at, state.not_before, now) - now
 
 
 def acquire(state: State, limit: Limit, now: int, cost: int = 1) -> Decision:
@@ -155,10 +154,14 @@ def refund(state: State, limit: Limit, cost: int, after: State) -> State:
 
 def merge(state: State, hint: State) -> State:
     """What two observers of one bucket know together: the pointwise maximum."""
+    full_at, not_before, granted = state
+    known_full_at, known_not_before, known_granted = hint
+    if full_at >= known_full_at and not_before >= known_not_before and granted >= known_granted:
+        return state
     return State(
-        max(state.full_at, hint.full_at),
-        max(state.not_before, hint.not_before),
-        max(state.granted, hint.granted),
+        max(full_at, known_full_at),
+        max(not_before, known_not_before),
+        max(granted, known_granted),
     )
 
 

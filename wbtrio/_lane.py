@@ -101,6 +101,7 @@ class Lane:
 
     Attributes:
         bucket: The bucket.
+        key: The bucket's key.
         hint: The largest state that this process has seen of it.
         queue: Who waits for it, first come first served; only the head asks the store.
         statistics: The bucket's counters.
@@ -108,6 +109,7 @@ class Lane:
 
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
+        self.key = bucket.key
         self.hint = FULL
         self.queue: deque[Waiter] = deque()
         self._queued_cost = 0
@@ -135,6 +137,10 @@ class Lane:
         if was_head and self.queue:
             self.queue[0].wake()
 
+    def cost_up_to_last(self, waiter: Waiter) -> int | None:
+        """Tokens that the whole queue takes, if this waiter is its last; else None."""
+        return self._queued_cost if self.queue[-1] is waiter else None
+
     def cost_up_to(self, waiter: Waiter) -> int:
         """Tokens that the queue takes until this waiter has its own."""
         if self.queue[-1] is waiter:
@@ -149,8 +155,8 @@ class Lane:
     def learn(self, state: State) -> None:
         """Keep what the store or a narrowing says; nothing known is forgotten."""
         known = self.hint
-        self.hint = _bucket.merge(known, state)
-        if self.hint == known:
+        self.hint = _bucket.merge(state, known)
+        if not self.queue or self.hint == known:
             return
         # Whose patience is bounded may have to give up now, wherever it stands in the queue.
         is_held_longer = self.hint.not_before > known.not_before
@@ -164,7 +170,7 @@ class Lane:
             self._others = max(0, state.granted - cost - self._own_ticket)
         self._own_ticket = state.granted
         self._window.spend(cost)
-        self.hint = _bucket.merge(self.hint, state)
+        self.hint = _bucket.merge(state, self.hint)
 
     def unlearn_grant(self, after: State, state: State) -> None:
         """A grant was taken back: lower the hint, if it still is what that grant left."""

@@ -11,9 +11,9 @@ import anyio.lowlevel
 from . import _bucket
 from ._errors import StoreError
 from ._lane import Lane
+from ._loop import loop_clock
 from ._reconcile import Grant
 from .stores import AcquireRequest, NarrowReply, RefundRequest, Store
-from .stores.memory import loop_clock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,9 +79,7 @@ class Ledger:
         Raises:
             StoreError: The store failed, and this process may not count alone.
         """
-        requests = [
-            AcquireRequest(lane.bucket.key, lane.bucket.limit, cost, lane.hint) for lane in lanes
-        ]
+        requests = [AcquireRequest(lane.key, lane.bucket.limit, cost, lane.hint) for lane in lanes]
         statistics = lanes[0].statistics
         statistics.store_calls += 1
         try:
@@ -108,7 +106,7 @@ class Ledger:
         bucket = lane.bucket
         lane.statistics.store_calls += 1
         try:
-            reply = await self.store.narrow(bucket.key, bucket.limit, by, lane.hint)
+            reply = await self.store.narrow(lane.key, bucket.limit, by, lane.hint)
         except StoreError as error:
             self._note_outage(error)
             now = self.clock.now()
@@ -119,7 +117,7 @@ class Ledger:
     async def refund(self, lanes: Sequence[Lane], granted: Granted) -> bool:
         """Undo a grant wherever nothing happened since; whether that was so everywhere."""
         requests = [
-            RefundRequest(lane.bucket.key, lane.bucket.limit, grant.cost, grant.state)
+            RefundRequest(lane.key, lane.bucket.limit, grant.cost, grant.state)
             for lane, grant in zip(lanes, granted.grants, strict=True)
         ]
         if granted.local:

@@ -15,6 +15,7 @@ from ._errors import CostExceedsBurst, RateLimited
 from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause, Lane, Waiter
 from ._ledger import Granted, Ledger
+from ._loop import checkpoint_if_cancelled, loop_clock
 from ._permit import Permit, Settlement
 from ._reconcile import (
     ExhaustedHold,
@@ -26,7 +27,6 @@ from ._reconcile import (
 )
 from ._statistics import LimiterStatistics
 from .stores import MemoryStore, Store
-from .stores.memory import loop_clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,7 @@ class WbRateLimiter:
         for one in buckets:
             if not 1 <= cost <= one.limit.burst:
                 raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
-        await anyio.lowlevel.checkpoint_if_cancelled()
+        await checkpoint_if_cancelled()
         lanes = [self._lane(one) for one in buckets]
         started = loop_clock()
         waiter = Waiter(cost, self._patience(started, max_wait, fail_fast=fail_fast))
@@ -196,9 +196,10 @@ class WbRateLimiter:
         return refunded
 
     def _lane(self, bucket: Bucket) -> Lane:
-        lane = self._lanes.get(bucket.key)
+        key = bucket.key
+        lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[bucket.key] = Lane(bucket)
+            lane = self._lanes[key] = Lane(bucket)
         elif lane.bucket is not bucket:
             lane.bucket = bucket
         return lane
@@ -215,13 +216,15 @@ class WbRateLimiter:
         queue = lanes[0].queue
         cause: Cause | None = None
         while True:
-            if queue[0] is not waiter:
+            if queue[0] is not waiter and not self._is_enough_for_all(lanes, waiter):
                 cause = self._cause(lanes[0])
                 await waiter.sleep(self._patience_in_queue(lanes[0], waiter))
                 continue
             now = self._ledger.clock.now()
-            lane = max(lanes, key=lambda one: one.wait(now, waiter.cost))
-            wait = lane.wait(now, waiter.cost)
+            wait, lane = 0, lanes[0]
+            for one in lanes:
+                if (wait_for_one := one.wait(now, waiter.cost)) > wait:
+                    wait, lane = wait_for_one, one
             if wait:
                 cause = self._cause(lane)
                 self._give_up_if_too_long(lane, wait, cause, waiter)
@@ -230,6 +233,12 @@ class WbRateLimiter:
             granted = await self._ledger.acquire(lanes, waiter.cost)
             if granted is not None:
                 return granted, cause
+
+    def _is_enough_for_all(self, lanes: list[Lane], waiter: Waiter) -> bool:
+        """Whether whoever came last may ask beside those before it, since none has to wait."""
+        now = self._ledger.clock.now()
+        cost = lanes[0].cost_up_to_last(waiter)
+        return cost is not None and not any(lane.wait(now, cost) for lane in lanes)
 
     def _patience_in_queue(self, lane: Lane, waiter: Waiter) -> int | None:
         """Until when to wait for one's turn; None: however long it takes."""
@@ -244,7 +253,7 @@ class WbRateLimiter:
         if waiter.give_up_at is None or loop_clock() + wait <= waiter.give_up_at:
             return
         seconds = wait / MICROSECONDS
-        key = lane.bucket.key
+        key = lane.key
         raise RateLimited(
             f"The budget of {key} admits no request for another {seconds:.3f} s ({cause}).",
             retry_after=seconds,
@@ -298,7 +307,7 @@ class WbRateLimiter:
             logger.debug(
                 "calibration: WB states a burst of %d for %s, the registry says %d",
                 observation.limit,
-                lane.bucket.key,
+                lane.key,
                 burst,
             )
 

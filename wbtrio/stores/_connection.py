@@ -14,6 +14,7 @@ import redis.connection
 import redis.exceptions
 
 from .._errors import StoreError, StoreProtocolError, StoreUnavailable, StoreUrlError
+from .._loop import loop_time
 from ._multiplexer import Call, Multiplexer
 from ._wire import Wire, connect_tcp, connect_unix
 
@@ -72,7 +73,7 @@ class RedisConnection:
         """
         command = _pack(arguments)
         multiplexer = self._multiplexer
-        if multiplexer is None or multiplexer.is_stale(anyio.current_time(), STALE_AFTER):
+        if multiplexer is None or multiplexer.is_stale(loop_time(), STALE_AFTER):
             multiplexer = await self._connected()
         return await multiplexer.call(command, self._timeout)
 
@@ -88,9 +89,9 @@ class RedisConnection:
             with anyio.CancelScope(shield=True):
                 await self._connecting.wait()
         multiplexer = self._multiplexer
-        if multiplexer is not None and not multiplexer.is_stale(anyio.current_time(), STALE_AFTER):
+        if multiplexer is not None and not multiplexer.is_stale(loop_time(), STALE_AFTER):
             return multiplexer
-        if self._failure is not None and anyio.current_time() < self._retry_at:
+        if self._failure is not None and loop_time() < self._retry_at:
             raise StoreUnavailable(
                 f"The store at {self.peer} is unreachable; not tried again yet.",
                 advice=self._failure.advice,
@@ -115,11 +116,11 @@ class RedisConnection:
         self._failures = min(self._failures + 1, 16)
         self._failure = error
         self._multiplexer = None
-        self._retry_at = anyio.current_time() + pause * random.uniform(0.5, 1.0)
+        self._retry_at = loop_time() + pause * random.uniform(0.5, 1.0)
 
     async def _connect(self) -> Multiplexer:
         wire: Wire | None = None
-        deadline = anyio.current_time() + self._connect_timeout
+        deadline = loop_time() + self._connect_timeout
         with anyio.CancelScope(shield=True, deadline=deadline):
             try:
                 wire = await self._open_wire()

@@ -72,13 +72,22 @@ class Wire:
         Raises:
             OSError: The connection broke.
         """
+        while not self.try_flush():
+            await anyio.wait_writable(self._sock)
+
+    def try_flush(self) -> bool:
+        """Send what fits into the socket's buffer; whether that was all.
+
+        Raises:
+            OSError: The connection broke.
+        """
         while self._unsent:
             try:
                 sent = self._sock.send(self._unsent)
             except BlockingIOError:
-                await anyio.wait_writable(self._sock)
-            else:
-                del self._unsent[:sent]
+                return False
+            del self._unsent[:sent]
+        return True
 
     async def receive(self) -> bytes:
         """Whatever has arrived, waiting for the first byte; empty at the end of the stream.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import anyio
 import anyio.lowlevel
 
 from .. import _bucket
-from .._bucket import FULL, MICROSECONDS, State
+from .._bucket import FULL, State
+from .._loop import loop_clock
 from ._protocol import (
     AcquireReply,
     AcquireRequest,
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from .._bucket import Limit, Narrowing
 
 SWEEP_EVERY = 4096
-
-
-def loop_clock() -> int:
-    """µs of the running event loop's clock: virtual where the loop's time is."""
-    return round(anyio.current_time() * MICROSECONDS)
 
 
 class MemoryStore:

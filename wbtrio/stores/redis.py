@@ -182,7 +182,7 @@ class RedisStore:
 
 def _integers(call: Call) -> list[int]:
     reply = call.reply
-    if not isinstance(reply, list) or not all(type(item) is int for item in reply):
+    if type(reply) is not list or {*map(type, reply)} - {int}:
         raise StoreProtocolError(
             "The store's reply to a script is no list of integers.",
             advice="Does a proxy stand between wbtrio and Redis?",
