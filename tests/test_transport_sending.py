@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import httpcore
 import httpx
 import httpx2
 import pytest
@@ -177,7 +178,8 @@ async def test_a_response_that_came_whole_holds_no_connection() -> None:
     transport = RateLimitTransport(inner, max_connections=1)
     for _ in range(3):
         with anyio.fail_after(5):
-            await transport.handle_async_request(orders())
+            response = await transport.handle_async_request(orders())
+        assert response.is_closed
 
 
 async def test_a_callers_own_trace_still_hears_everything_and_is_not_replaced() -> None:
@@ -196,17 +198,23 @@ async def test_a_callers_own_trace_still_hears_everything_and_is_not_replaced() 
     assert request.extensions == {"trace": trace}
 
 
-async def test_a_proxys_connect_is_not_the_request() -> None:
-    watch = SendWatch(None, traced=True)
-    event = "http11.send_request_headers.started"
-    await watch(event, {"request": httpx.Request("CONNECT", "https://wb.ru")})
-    connect = {"request": type("Request", (), {"method": b"CONNECT"})()}
-    await watch(event, connect)
-    sent_by_httpx_request = watch.may_have_sent(httpx.ConnectError("no"))
-    watch = SendWatch(None, traced=True)
-    await watch(event, connect)
-    assert sent_by_httpx_request
-    assert not watch.may_have_sent(httpx.ProxyError("no"))
+@pytest.mark.parametrize(
+    ("event", "method", "sent"),
+    [
+        ("http11.send_request_headers.started", b"GET", True),
+        ("http2.send_request_headers.started", b"POST", True),
+        # To a proxy, before the request itself.
+        ("http11.send_request_headers.started", b"CONNECT", False),
+        ("http2.send_connection_init.started", b"GET", False),
+        ("connection.start_tls.complete", b"GET", False),
+    ],
+)
+async def test_only_the_requests_own_first_byte_counts_as_sent(
+    event: str, method: bytes, sent: bool
+) -> None:
+    watch = SendWatch(None, traced=False)
+    await watch(event, {"request": httpcore.Request(method, "https://wb.ru/")})
+    assert watch.may_have_sent(httpx.ReadError("no")) is sent
 
 
 @pytest.mark.real_io
