@@ -22,6 +22,7 @@ LAYERS = (
     ("_errors", "_operation_ids"),
     ("_bucket", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
     ("_registry", "_refusals", "_positions", "observability", "rows"),
+    ("_loop",),
     ("stores",),
     ("_lane", "_ledger", "_limiter", "_permit"),
     ("_sending", "_transport"),
