@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from tests.support.wb_documents import GOODS, ORDERS, REGISTRY, ROW, RUSSIAN, document
+from tests.support.wb_documents import GOODS, ORDERS, REGISTRY, ROW, ROWS, RUSSIAN, document
 from wbtrio._bucket import MICROSECONDS, Limit
 from wbtrio._errors import RegistryError
 from wbtrio._registry import Registry, default_registry
@@ -328,3 +328,46 @@ def test_a_cost_of_other_statuses_is_left_to_a_person(folder: Path) -> None:
         ("cost", "shop.goods.list", "4XX = 10", "409 = 5"),
     }
     assert patched(folder, comparison).unified() == ""
+
+
+def test_a_new_operation_with_rows_for_some_kinds_is_for_those_kinds(folder: Path) -> None:
+    changed: Any = document()
+    changed["paths"]["/api/v2/daily"] = {
+        "get": {
+            **changed["paths"]["/api/v1/orders/{orderId}"]["get"],
+            "x-wb-rate-limits": {**ORDERS, "limits": ROWS[:2]},
+        }
+    }
+    comparison = compare(folder, changed)
+    write(folder, patched(folder, comparison))
+    added = Registry.load(folder).operation("shop.daily.get")
+    assert added.kinds == {TokenKind.PERSONAL, TokenKind.SERVICE}
+    assert compare(folder, changed).differences() == []
+
+
+def test_an_operation_that_leaves_its_group_keeps_the_rows_that_are_not_stated(
+    folder: Path,
+) -> None:
+    changed: Any = document()
+    changed["paths"]["/api/v2/goods"]["post"]["x-wb-rate-limits"] = {
+        **ORDERS,
+        "limits": ROWS[:2],
+        "note": GOODS["note"],
+    }
+    write(folder, patched(folder, compare(folder, changed)))
+    registry = Registry.load(folder)
+    assert registry.operation("shop.goods.update").budget == "shop.goods.update"
+    limits = registry.budgets["shop.goods.update"]
+    assert limits.limit_for(TokenKind.BASIC) == Limit(60 * MINUTE, 4, 1)
+
+
+def test_a_list_of_hosts_over_several_lines_is_replaced_as_a_whole(folder: Path) -> None:
+    text = REGISTRY.replace(
+        'http = "POST /api/v3/passes"', 'http = "POST /api/v3/passes"\nhost = [\n  "shop",\n]'
+    )
+    (folder / "shop.toml").write_text(text, encoding="utf-8")
+    changed: Any = document()
+    servers = [{"url": "https://pass-api.example"}]
+    changed["paths"]["/api/v3/passes"]["post"]["servers"] = servers
+    write(folder, patched(folder, compare(folder, changed)))
+    assert Registry.load(folder).operation("shop.pass.create").hosts == ("pass-api.example",)

@@ -41,14 +41,15 @@ limits.all = "1 / 10 min, burst 1"
 
 ROW = {"period": "6 s", "limit": "10 requests", "interval": "600 ms", "burst": "5 requests"}
 BASE = {"period": "1 h", "limit": "4 requests", "interval": "15 min", "burst": "1 request"}
+ROWS = [
+    {"type": "Personal", **ROW},
+    {"type": "Service", **ROW},
+    {"type": "Base with secret", **ROW},
+    {"type": "Base", **BASE},
+]
 GOODS = {
     "scope": "Request limit per one seller account for all methods in the Goods category:",
-    "limits": [
-        {"type": "Personal", **ROW},
-        {"type": "Service", **ROW},
-        {"type": "Base with secret", **ROW},
-        {"type": "Base", **BASE},
-    ],
+    "limits": ROWS,
     "note": "One request with 4XX response codes is counted as 10 requests.",
 }
 ORDERS = {

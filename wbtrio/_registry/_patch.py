@@ -58,7 +58,10 @@ class Editor:
         lines = self._lines[file]
         found = self._lines_of(file, table, (key,))
         if found:
-            lines[found[0]] = f"{key} = {value}"
+            first = last = found[0]
+            if lines[first].rstrip().endswith("["):
+                last = next(n for n in range(first, len(lines)) if lines[n].startswith("]"))
+            lines[first : last + 1] = [f"{key} = {value}"]
         else:
             lines.insert(self._end_of(file, table), f"{key} = {value}")
 
@@ -161,8 +164,9 @@ class Patcher:
             self._editor.remove(file, path, [f"limits.{key}" for key in ROW_KEYS])
             self._editor.set(file, path, "budget", json.dumps(difference.budget))
         else:
+            rows = {**self._comparison.registry.budgets[difference.here].limits, **spec.limits}
             number = self._editor.remove(file, path, ["budget"])
-            self._editor.insert(file, number, row_lines(spec.limits, "limits."))
+            self._editor.insert(file, number, row_lines(rows, "limits."))
         self._members[difference.here] -= 1
         emptied = self._tables["budgets"].get(difference.here)
         if emptied is not None and not self._members[difference.here]:
@@ -203,6 +207,8 @@ class Patcher:
         section = [o for o, s in self._comparison.pairs if s.document == spec.document]
         if not section or not spec.hosts:
             return
+        with_row = spec.limits.keys() if spec.limits and not spec.group else EVERY_KIND
+        kinds = spec.kinds or (with_row if len(with_row) < len(EVERY_KIND) else None)
         neighbour = max(section, key=lambda o: _likeness(o.path, spec.path))
         file = self._tables["operations"][neighbour.id].source.name
         self._editor.append(
@@ -214,7 +220,7 @@ class Patcher:
                 f"host = {json.dumps(self._host(spec.hosts[0]))}",
                 *self._budget_lines(spec),
                 f"error_cost = {spec.cost[1] if spec.cost and spec.cost[0] == '4XX' else 1}",
-                *([f"kinds = {_kinds(spec.kinds)}"] if spec.kinds else []),
+                *([f"kinds = {_kinds(kinds)}"] if kinds else []),
                 *([] if spec.write is None else [f"write = {json.dumps(spec.write)}"]),
             ],
         )
