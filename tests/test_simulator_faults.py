@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import anyio
 import httpx
+import msgspec
 import pytest
 
 from wbtrio.simulator import (
@@ -13,6 +14,8 @@ from wbtrio.simulator import (
     FaultKind,
     Foreign,
     Latency,
+    Motion,
+    Rule,
     Scenario,
     Stock,
     WbSimulator,
@@ -290,6 +293,41 @@ async def test_jittered_latency_lets_replies_overtake_and_repeats_with_the_seed(
     assert first != sorted(first)
     assert await arrivals(jittered, 10) == first
     assert await arrivals(Scenario(latency=Latency(0.5, 0.5)), 10) == list(range(10))
+
+
+async def test_another_rule_keeps_the_cost_of_errors_and_is_another_kinds_no_more() -> None:
+    rule = Rule(60 * 1_000_000, 60, 30)
+    simulator = WbSimulator(Scenario(rules={"fbs-orders": {"personal": rule}}))
+    async with client_of(simulator) as http:
+        wrong = await http.get(ORDERS)
+    async with client_of(simulator, make_token(kind="basic")) as http:
+        untouched = await http.get(ORDERS, params=PAGE)
+    assert wrong.status_code == 400
+    assert wrong.headers["x-ratelimit-limit"] == "30"
+    assert wrong.headers["x-ratelimit-remaining"] == "20"
+    assert untouched.headers["x-ratelimit-limit"] == "20"
+
+
+def test_a_rule_for_an_unknown_budget_is_refused() -> None:
+    scenario = Scenario(rules={"fbs-ordres": {"personal": Rule(1, 1, 1)}})
+    with pytest.raises(ValueError, match="no such budget: fbs-ordres"):
+        WbSimulator(scenario)
+
+
+def test_a_scenario_is_read_from_plain_data_and_a_typo_is_refused() -> None:
+    plain = {
+        "seed": 3,
+        "refill": "window",
+        "latency": {"before": 0.1},
+        "foreign": [{"every": 5, "size": 2}],
+        "faults": [{"kind": "html", "times": 1}],
+        "stock": {"rows": {"cards": 3}, "motions": [{"resource": "cards", "every": 1}]},
+    }
+    scenario = msgspec.convert(plain, Scenario)
+    assert scenario.foreign == (Foreign(5, 2),)
+    assert scenario.stock.motions == (Motion("cards", 1),)
+    with pytest.raises(msgspec.ValidationError, match="refil"):
+        msgspec.convert({"refil": "window"}, Scenario)
 
 
 async def test_a_stranger_on_the_account_shows_in_remaining_and_in_the_tally() -> None:

@@ -191,7 +191,9 @@ class WbSimulator:
             answer = _spoil(answer, fault)
         else:
             answer, fault = gate.too_many_requests(claims.account), None
-        reading = self._engine.reply(key, rule, answer.status, now)
+        reading = self._engine.reply(
+            key, rule, answer.status, now, error_cost=match.route.error_cost
+        )
         headers = render_headers(self._style(match.host), answer.status, reading)
         lost = fault is FaultKind.LOST_AFTER
         status = 0 if lost else answer.status

@@ -41,16 +41,14 @@ class Rule(Struct, frozen=True):
         period: µs.
         limit: Requests a period.
         burst: Requests that may come at once.
-        error_cost: Requests that a 4XX counts as; 10 for most of Marketplace (field case WB-059).
     """
 
     period: int
     limit: int
     burst: int
-    error_cost: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.period, self.limit, self.burst, self.error_cost) <= 0:
+        if min(self.period, self.limit, self.burst) <= 0:
             raise ValueError(f"every number of a rule must be positive, got {self}")
 
     @property
@@ -339,10 +337,19 @@ class Engine:
             line.tally.refused += 1
         return admitted
 
-    def reply(self, key: Key, rule: Rule, status: int, now: int) -> Reading:
-        """The reply to it: charges what an error costs, and reads the counter for the headers."""
+    def reply(self, key: Key, rule: Rule, status: int, now: int, *, error_cost: int = 1) -> Reading:
+        """The reply to it: charges what an error costs, and reads the counter for the headers.
+
+        Args:
+            key: Whose counter.
+            rule: As for the request.
+            status: The reply's.
+            now: The moment, µs.
+            error_cost: Requests that a 4XX counts as; 10 for most of Marketplace (field case
+                WB-059).
+        """
         line = self._line(key, rule, now)
-        cost = self._extra_cost(rule, status)
+        cost = self._extra_cost(error_cost, status)
         if cost:
             line.counter.charge(cost, now)
             line.tally.charged += cost
@@ -359,12 +366,12 @@ class Engine:
         """What each key has seen so far."""
         return {key: line.tally for key, line in self._lines.items()}
 
-    def _extra_cost(self, rule: Rule, status: int) -> int:
-        if not 400 <= status < 500 or rule.error_cost == 1:
+    def _extra_cost(self, error_cost: int, status: int) -> int:
+        if not 400 <= status < 500 or error_cost == 1:
             return 0
         if status == 429:
-            return rule.error_cost if self._charge_429 else 0
-        return rule.error_cost - 1
+            return error_cost if self._charge_429 else 0
+        return error_cost - 1
 
     def _line(self, key: Key, rule: Rule, now: int) -> _Line:
         line = self._lines.get(key)

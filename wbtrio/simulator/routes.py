@@ -45,6 +45,7 @@ class Route(Struct, frozen=True):
         write: Whether a read-only token is refused.
         deprecated: WB announced its end.
         disabled: WB answers that it is switched off.
+        error_cost: Requests that a 4XX counts as.
         counting: What production requests are charged to.
         sandbox_counting: What sandbox requests are charged to.
         per_host: Each host counts for itself.
@@ -61,6 +62,7 @@ class Route(Struct, frozen=True):
     write: bool
     deprecated: bool
     disabled: bool
+    error_cost: int
     counting: Counting
     sandbox_counting: Counting
     per_host: bool
@@ -92,12 +94,18 @@ class Routes:
         registry: Where they and their limits are read from.
         rules: Other rules for single budgets, by budget and token kind: a WB that differs from
             the registry.
+
+    Raises:
+        ValueError: A rule is for a budget that the registry does not have.
     """
 
     def __init__(
         self, registry: Registry, rules: Mapping[str, Mapping[str, Rule]] | None = None
     ) -> None:
         self._rules = rules or {}
+        unknown = self._rules.keys() - registry.budgets.keys()
+        if unknown:
+            raise ValueError(f"no such budget: {', '.join(sorted(unknown))}")
         routes = [self._route(registry, item) for item in registry.operations.values()]
         routes.sort(key=lambda route: (route.path.count("{"), route.path))
         self._routes = routes
@@ -129,12 +137,10 @@ class Routes:
                 yield route
 
     def _route(self, registry: Registry, operation: Operation) -> Route:
-        counting = self._counting(registry, operation.budget, operation.error_cost)
+        counting = self._counting(registry, operation.budget)
         sandbox_counting = counting
         if operation.sandbox_budget is not None:
-            sandbox_counting = self._counting(
-                registry, operation.sandbox_budget, operation.error_cost
-            )
+            sandbox_counting = self._counting(registry, operation.sandbox_budget)
         elif operation.sandbox_host is not None:
             sandbox_counting = Counting(f"{counting.budget}@sandbox", counting.rules)
         sandbox_host = operation.sandbox_host
@@ -150,18 +156,19 @@ class Routes:
             write=operation.write,
             deprecated=operation.deprecated,
             disabled=operation.disabled,
+            error_cost=operation.error_cost,
             counting=counting,
             sandbox_counting=sandbox_counting,
             per_host=operation.per_host,
         )
 
-    def _counting(self, registry: Registry, budget: str, error_cost: int) -> Counting:
+    def _counting(self, registry: Registry, budget: str) -> Counting:
         known = {kind.value: limit for kind, limit in registry.budgets[budget].limits.items()}
         strictest = max(known.values(), key=lambda limit: limit.period / limit.limit)
         rules = {}
         for kind in KINDS:
             limit = known.get(kind, strictest)
-            rules[kind] = Rule(limit.period, limit.limit, limit.burst, error_cost)
+            rules[kind] = Rule(limit.period, limit.limit, limit.burst)
         return Counting(budget, {**rules, **self._rules.get(budget, {})})
 
 
