@@ -1,9 +1,9 @@
 """The bucket's arithmetic: pure functions of (state, limit, now), all times in integer µs.
 
-A bucket is three integers. Its level needs no float: it follows from the moment at which the
-bucket will be full again (the theoretical arrival time of GCRA, which is also what WB's
-`X-Ratelimit-Reset` states). `stores/lua/*.lua` mirror `acquire`, `narrow`, `refund` and `merge`;
-a differential test holds the two to the same integers.
+A bucket is three integers, and three more while a 429 proved a slower pace than the registry's.
+Its level needs no float: it follows from the moment at which the bucket will be full again (the
+theoretical arrival time of GCRA, which is also what WB's `X-Ratelimit-Reset` states).
+`stores/lua/*.lua` mirror this module; a differential test holds the two to the same integers.
 """
 
 from __future__ import annotations
@@ -50,11 +50,18 @@ class State(NamedTuple):
         full_at: When the bucket will be full again; in the past: it is full.
         not_before: The hold: before this moment nothing is granted.
         granted: Total cost granted so far, a sequence number; restarts at 0 with a lost bucket.
+        slow_interval: µs in which one token refills, as far as a 429 proved that WB refills more
+            slowly than the registry says; 0: it did not.
+        burst_cut: Tokens by which that 429 showed WB's burst to be smaller.
+        slow_until: When both are forgotten; 0: there is nothing to forget.
     """
 
     full_at: int
     not_before: int
     granted: int
+    slow_interval: int = 0
+    burst_cut: int = 0
+    slow_until: int = 0
 
 
 FULL = State(0, 0, 0)
@@ -94,6 +101,9 @@ class Narrowing(NamedTuple):
         fence: With `remaining`: tokens granted after this one were not yet counted in it.
         full_in: µs from now before which the bucket is not full (WB's `Reset`); 0: not known.
         hold: µs from now before which nothing is granted; 0: none.
+        slow_interval: µs a token: WB refills no faster than this; 0: not known.
+        burst_cut: Tokens by which WB's burst is smaller than the limit's.
+        slow_for: µs from now after which these two are forgotten.
     """
 
     charge: int = 0
@@ -101,6 +111,25 @@ class Narrowing(NamedTuple):
     fence: Fence | None = None
     full_in: int = 0
     hold: int = 0
+    slow_interval: int = 0
+    burst_cut: int = 0
+    slow_for: int = 0
+
+
+def pace(state: State, limit: Limit) -> Limit:
+    """The limit that the bucket goes by: the registry's, or the slower one that a 429 proved."""
+    if not state.slow_until:
+        return limit
+    interval = max(limit.interval, state.slow_interval)
+    return Limit(period=interval, limit=1, burst=max(1, limit.burst - state.burst_cut))
+
+
+def forget(state: State, limit: Limit, now: int) -> State:
+    """Go back to the registry's limit when the time for what a 429 proved is over."""
+    if not state.slow_until or now < state.slow_until:
+        return state
+    full_at = _repaced(state.full_at, now, pace(state, limit), limit)
+    return State(full_at, state.not_before, state.granted)
 
 
 def wait(state: State, limit: Limit, now: int, cost: int = 1) -> int:
@@ -109,36 +138,48 @@ def wait(state: State, limit: Limit, now: int, cost: int = 1) -> int:
     A `cost` above the burst is answered as if the bucket could run that far into debt: that is
     how long a queue of that total cost takes to drain.
     """
+    if state.slow_until:
+        state = forget(state, limit, now)
+        slow = pace(state, limit)
+        # A cost that the registry allows is not refused for ever by a smaller burst.
+        cost = min(cost, slow.burst) if cost <= limit.burst else cost
+        limit = slow
     admitted_at = max(state.full_at, now) + cost * limit.interval - limit.refill_time
     return max(admitted_at, state.not_before, now) - now
 
 
 def acquire(state: State, limit: Limit, now: int, cost: int = 1) -> Decision:
     """Grant `cost` tokens (1 <= cost <= burst) at `now`, or say how long to wait."""
+    state = forget(state, limit, now)
     waiting = wait(state, limit, now, cost)
     if waiting:
         return Decision(state, waiting)
-    full_at = max(state.full_at, now) + cost * limit.interval
-    return Decision(State(full_at, state.not_before, state.granted + cost), 0)
+    full_at = max(state.full_at, now) + cost * pace(state, limit).interval
+    return Decision(state._replace(full_at=full_at, granted=state.granted + cost), 0)
 
 
 def narrow(state: State, limit: Limit, now: int, by: Narrowing) -> State:
     """Take away what `by` says; never raises the level, never shortens a hold."""
+    state = forget(state, limit, now)
+    if by.slow_interval:
+        state = _slow_down(state, limit, now, by)
+    paced = pace(state, limit)
+    interval = paced.interval
     full_at = state.full_at
     if by.charge:
-        full_at = max(full_at, now) + by.charge * limit.interval
-    if 0 <= by.remaining < limit.burst:
-        missing = limit.burst - by.remaining
-        full_at = max(full_at, now + missing * limit.interval)
+        full_at = max(full_at, now) + by.charge * interval
+    if 0 <= by.remaining < paced.burst:
+        missing = paced.burst - by.remaining
+        full_at = max(full_at, now + missing * interval)
         if by.fence is not None:
             later = max(0, state.granted - by.fence.ticket)
-            full_at = max(full_at, by.fence.granted_at + (missing + later) * limit.interval)
+            full_at = max(full_at, by.fence.granted_at + (missing + later) * interval)
     if by.full_in:
         full_at = max(full_at, now + by.full_in)
     not_before = state.not_before
     if by.hold:
         not_before = max(not_before, now + by.hold)
-    return State(full_at, not_before, state.granted)
+    return state._replace(full_at=full_at, not_before=not_before)
 
 
 def refund(state: State, limit: Limit, cost: int, after: State) -> State:
@@ -149,35 +190,62 @@ def refund(state: State, limit: Limit, cost: int, after: State) -> State:
     """
     if state != after:
         return state
-    return State(state.full_at - cost * limit.interval, state.not_before, state.granted - cost)
+    full_at = state.full_at - cost * pace(state, limit).interval
+    return state._replace(full_at=full_at, granted=state.granted - cost)
 
 
 def merge(state: State, hint: State) -> State:
     """What two observers of one bucket know together: the pointwise maximum."""
-    full_at, not_before, granted = state
-    known_full_at, known_not_before, known_granted = hint
-    if full_at >= known_full_at and not_before >= known_not_before and granted >= known_granted:
+    full_at, not_before, granted, *slow = state
+    known_full_at, known_not_before, known_granted, *known_slow = hint
+    if (
+        full_at >= known_full_at
+        and not_before >= known_not_before
+        and granted >= known_granted
+        and slow == known_slow
+    ):
         return state
-    return State(
-        max(full_at, known_full_at),
-        max(not_before, known_not_before),
-        max(granted, known_granted),
-    )
+    return State(*map(max, state, hint))
 
 
 def time_to_live(state: State, now: int) -> int:
-    """µs until the bucket is full and unheld, when forgetting it changes no answer; >= 0."""
-    return max(state.full_at, state.not_before, now) - now
+    """µs until the bucket is full, unheld and at the registry's pace; >= 0.
+
+    Then forgetting it changes no answer.
+    """
+    return max(state.full_at, state.not_before, state.slow_until, now) - now
 
 
 def tokens(state: State, limit: Limit, now: int) -> int:
     """Whole tokens left at `now`, holds aside; negative in debt, at most the burst."""
-    return (limit.refill_time - (max(state.full_at, now) - now)) // limit.interval
+    state = forget(state, limit, now)
+    paced = pace(state, limit)
+    return (paced.refill_time - (max(state.full_at, now) - now)) // paced.interval
 
 
 def level(state: State, limit: Limit, now: int) -> float:
     """Tokens left at `now`, for people to look at; decisions use integers only."""
-    return limit.burst - (max(state.full_at, now) - now) / limit.interval
+    state = forget(state, limit, now)
+    paced = pace(state, limit)
+    return paced.burst - (max(state.full_at, now) - now) / paced.interval
+
+
+def _slow_down(state: State, limit: Limit, now: int, by: Narrowing) -> State:
+    slower = state._replace(
+        slow_interval=max(state.slow_interval, by.slow_interval),
+        burst_cut=max(state.burst_cut, by.burst_cut),
+        slow_until=max(state.slow_until, now + by.slow_for),
+    )
+    full_at = _repaced(state.full_at, now, pace(state, limit), pace(slower, limit))
+    return slower._replace(full_at=full_at)
+
+
+def _repaced(full_at: int, now: int, old: Limit, new: Limit) -> int:
+    """When the bucket is full at a new pace, with the same whole tokens left, or fewer."""
+    if (old.interval, old.burst) == (new.interval, new.burst):
+        return full_at
+    missing = -(-max(0, full_at - now) // old.interval)
+    return now + max(0, missing + new.burst - old.burst) * new.interval
 
 
 class Bucket(Struct, frozen=True):

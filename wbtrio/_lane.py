@@ -120,6 +120,7 @@ class Lane:
         self._hold_until = 0
         self._hold_cause = Cause.HELD
         self._foreign_until = 0
+        self._charged_until = 0
         self._blind_refusals = 0
         self._blind_since = 0
         self._drift_logged_at = -math.inf
@@ -195,6 +196,8 @@ class Lane:
         if state.not_before > max(before.not_before, self._hold_until):
             self._hold_until = state.not_before
             self._hold_cause = Cause.PENALTY if plan.reason is Reason.PENALIZED else Cause.EXHAUSTED
+        if plan.narrowing is not None and plan.narrowing.charge:
+            self._charged_until = state.full_at
         foreign = self._foreign(reply, plan, remaining, grant)
         if foreign > 0:
             self.statistics.foreign += foreign
@@ -204,7 +207,7 @@ class Lane:
     def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
         if grant is None or plan.narrowing is None:
             return 0
-        limit, charge = self.bucket.limit, plan.narrowing.charge
+        limit, charge = _bucket.pace(reply.before, self.bucket.limit), plan.narrowing.charge
         taken = (reply.state.full_at - max(reply.before.full_at, reply.now)) // limit.interval
         left = _bucket.tokens(grant.state, limit, grant.granted_at)
         uncounted = grant.cost if plan.reason is Reason.PENALIZED else 0
@@ -219,6 +222,10 @@ class Lane:
             self._blind_since = now
             self._blind_refusals += 1
         return max(0, self._blind_refusals - 1)
+
+    def may_be_in_debt(self, now: int) -> bool:
+        """Whether an error cost was charged since the bucket was last full."""
+        return now < self._charged_until
 
     def forget_blind_refusals(self) -> None:
         """WB admitted a request: the next blind 429 starts over.

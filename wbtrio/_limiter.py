@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 import anyio.lowlevel
 
-from ._bucket import MICROSECONDS, Bucket
+from . import _bucket
+from ._bucket import MICROSECONDS, Bucket, Narrowing
 from ._errors import CostExceedsBurst, RateLimited
 from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause, Lane, Waiter
@@ -136,7 +137,7 @@ class WbRateLimiter:
         observation = (
             headers if isinstance(headers, Observation) else parse_observed_rate_limit(headers)
         )
-        return await self.settle_reply(bucket, observation, refused=False, grant=None, charge=0)
+        return await self.settle_reply(bucket, observation, refused=False)
 
     async def penalize(self, bucket: Bucket, retry_after: float) -> Settlement:
         """Hold a bucket for at least this many seconds after a 429; never shortens a hold.
@@ -144,7 +145,7 @@ class WbRateLimiter:
         Never raises for a fault of the store.
         """
         observation = Observation(retry=max(0, math.ceil(retry_after * MICROSECONDS)))
-        return await self.settle_reply(bucket, observation, refused=True, grant=None, charge=0)
+        return await self.settle_reply(bucket, observation, refused=True)
 
     def statistics(self) -> LimiterStatistics:
         """A snapshot of what was counted so far, per bucket."""
@@ -158,8 +159,9 @@ class WbRateLimiter:
         observation: Observation,
         *,
         refused: bool,
-        grant: Grant | None,
-        charge: int,
+        grant: Grant | None = None,
+        charge: int = 0,
+        error_cost: int = 1,
     ) -> Settlement:
         """Narrow a bucket to one reply; `Permit.settle` and `reconcile` come down to this.
 
@@ -169,19 +171,23 @@ class WbRateLimiter:
             refused: Whether it is a refusal by WB's limiter, a 429.
             grant: The grant that it answers, where known.
             charge: Tokens to take beyond the request itself.
+            error_cost: Requests that WB counts for a 4XX of the operation.
         """
         lane = self._lane(bucket)
         lane.statistics.settled += 1
         self._log_drift(lane, observation)
-        plan = self._plan(lane, observation, refused=refused, grant=grant, charge=charge)
+        if refused:
+            plan = self._plan_penalty(lane, observation, grant, error_cost)
+            lane.statistics.penalized += 1
+        else:
+            plan = self._plan_reconciliation(lane, observation, grant, charge)
         if plan.narrowing is None:
             lane.statistics.skipped += 1
             await anyio.lowlevel.checkpoint()
             return self._settlement(lane, plan, store_called=False)
-        if refused:
-            lane.statistics.penalized += 1
-        else:
+        if not refused:
             lane.statistics.narrowed += 1
+        self._log_slowdown(lane, plan.narrowing)
         reply = await self._ledger.narrow(lane, plan.narrowing)
         remaining = 0 if refused else observation.remaining or 0
         lane.learn_narrowing(reply, plan, remaining, grant)
@@ -267,30 +273,36 @@ class WbRateLimiter:
             return Cause.STORE_DOWN
         return lane.cause(self._ledger.clock.now())
 
-    def _plan(
-        self,
-        lane: Lane,
-        observation: Observation,
-        *,
-        refused: bool,
-        grant: Grant | None,
-        charge: int,
+    def _plan_reconciliation(
+        self, lane: Lane, observation: Observation, grant: Grant | None, charge: int
     ) -> Plan:
-        limit = lane.bucket.limit
-        hold = self._exhausted_hold
-        if not refused:
-            lane.forget_blind_refusals()
-            later = 0 if grant is None else max(0, lane.hint.granted - grant.state.granted)
-            if refills_late(observation, limit):
-                lane.learn_late_refill(observation, self._ledger.clock.now(), later)
-            return plan_reconciliation(
-                observation, limit, grant=grant, charge=charge, later=later, exhausted_hold=hold
-            )
-        blind = 0
+        lane.forget_blind_refusals()
+        later = 0 if grant is None else max(0, lane.hint.granted - grant.state.granted)
+        pace = _bucket.pace(lane.hint if grant is None else grant.state, lane.bucket.limit)
+        if refills_late(observation, pace):
+            lane.learn_late_refill(observation, self._ledger.clock.now(), later)
+        return plan_reconciliation(
+            observation,
+            pace,
+            grant=grant,
+            charge=charge,
+            later=later,
+            exhausted_hold=self._exhausted_hold,
+        )
+
+    def _plan_penalty(
+        self, lane: Lane, observation: Observation, grant: Grant | None, error_cost: int
+    ) -> Plan:
+        blind, now = 0, self._ledger.clock.now()
         if observation.retry_or_reset is None:
-            now = self._ledger.clock.now()
             blind = lane.count_blind_refusal(now if grant is None else grant.granted_at, now)
-        return plan_penalty(observation, limit, blind_refusals=blind, exhausted_hold=hold)
+        return plan_penalty(
+            observation,
+            lane.bucket.limit,
+            blind_refusals=blind,
+            error_cost=error_cost if lane.may_be_in_debt(now) else 1,
+            exhausted_hold=self._exhausted_hold,
+        )
 
     def _settlement(self, lane: Lane, plan: Plan, *, store_called: bool) -> Settlement:
         wait = lane.wait(self._ledger.clock.now(), 1)
@@ -300,6 +312,23 @@ class WbRateLimiter:
             retry_after=wait / MICROSECONDS,
             cause=self._cause(lane) if wait else None,
         )
+
+    def _log_slowdown(self, lane: Lane, by: Narrowing) -> None:
+        if not by.slow_interval:
+            return
+        lane.statistics.slowed += 1
+        if by.slow_interval > lane.hint.slow_interval:
+            limit = lane.bucket.limit
+            logger.warning(
+                "calibration: WB refills %s once in %.3f s, burst %d; the registry says %.3f s,"
+                " burst %d. Going by WB for %.0f h; correct the registry or the token's kind.",
+                lane.key,
+                by.slow_interval / MICROSECONDS,
+                limit.burst - by.burst_cut,
+                limit.interval / MICROSECONDS,
+                limit.burst,
+                by.slow_for / (3600 * MICROSECONDS),
+            )
 
     def _log_drift(self, lane: Lane, observation: Observation) -> None:
         burst = lane.bucket.limit.burst

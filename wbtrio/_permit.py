@@ -45,8 +45,9 @@ class Settler(Protocol):
         observation: Observation,
         *,
         refused: bool,
-        grant: Grant | None,
-        charge: int,
+        grant: Grant | None = None,
+        charge: int = 0,
+        error_cost: int = 1,
     ) -> Settlement:
         """Narrow the bucket to a reply."""
         ...
@@ -149,6 +150,7 @@ class Permit:
             refused=refused,
             grant=self._granted.grants[0],
             charge=charge,
+            error_cost=self._error_cost,
         )
 
     async def refund(self) -> bool:

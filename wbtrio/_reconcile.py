@@ -16,6 +16,8 @@ from ._headers import Observation
 
 ExhaustedHold = Literal["retry", "reset"]
 LONGEST_BLIND_HOLD = 24 * 3600 * MICROSECONDS
+SLOW_FOR = 24 * 3600 * MICROSECONDS
+"""How long a proof of a slower limit is believed, if its interval is not half as long."""
 
 
 class Reason(StrEnum):
@@ -71,7 +73,7 @@ def plan_reconciliation(
 
     Args:
         observation: What the reply says of WB's counter.
-        limit: The bucket's limit.
+        limit: The limit that the bucket goes by, see `_bucket.pace`.
         grant: The grant that the reply answers; None where it is not known.
         charge: Tokens that WB's error cost takes beyond the request itself.
         later: Tokens known to have been granted since: WB may have counted them before this one.
@@ -98,14 +100,16 @@ def plan_penalty(
     limit: Limit,
     *,
     blind_refusals: int = 0,
+    error_cost: int = 1,
     exhausted_hold: ExhaustedHold = "retry",
 ) -> Plan:
     """What a 429 takes away.
 
     Args:
         observation: What the 429 says of WB's counter.
-        limit: The bucket's limit.
+        limit: The registry's limit for the bucket.
         blind_refusals: How many 429s without `Retry` and `Reset` came just before this one.
+        error_cost: Requests that WB counts for a 4XX, where its counter may be in debt for some.
         exhausted_hold: As for `plan_reconciliation`.
     """
     if observation.retry_or_reset is None:
@@ -113,8 +117,46 @@ def plan_penalty(
         # Whatever refills meanwhile, one request is to try before others follow.
         full_in = hold + (limit.burst - 1) * limit.interval
         return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
-    hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
-    return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
+    slower = slower_limit(observation, limit, error_cost)
+    if slower is None:
+        hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
+        return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
+    hold, full_in = _by_the_clock(observation, slower, exhausted_hold)
+    narrowing = Narrowing(
+        hold=hold,
+        full_in=full_in,
+        slow_interval=slower.interval,
+        burst_cut=limit.burst - slower.burst,
+        slow_for=max(SLOW_FOR, 2 * slower.interval),
+    )
+    return Plan(narrowing, Reason.PENALIZED)
+
+
+def slower_limit(observation: Observation, limit: Limit, error_cost: int = 1) -> Limit | None:
+    """The limit that a 429 proves WB to go by, if it is slower than the one assumed; else None.
+
+    So an account that WB cut to its base limits shows itself, a registry out of date, a stage of
+    a roll-out (field cases WB-002, WB-014). `Reset` is the time in which an empty counter refills
+    `Limit` tokens; where only `Retry` is stated, or both are one, it is a single token's time, as
+    in WB's base rows. WB's rounding of up to a second and a debt from its error cost are given
+    in favour of the limit assumed, and so is a window as long as its whole refill.
+    """
+    debt = 2 * error_cost if error_cost > 1 else 0
+    retry, reset = observation.retry, observation.reset
+    burst = observation.limit
+    if reset is None or (burst is None and retry is not None and reset <= retry):
+        if observation.retry_or_reset is None:
+            return None
+        span, burst, assumed = observation.retry_or_reset, burst or 1, limit.burst + debt
+        proven = span - MICROSECONDS > assumed * limit.interval
+        interval = span
+    else:
+        burst = limit.burst if burst is None else burst
+        proven = reset - MICROSECONDS > (burst + debt) * limit.interval
+        interval = -(-reset // burst)
+    if not proven or interval <= limit.interval:
+        return None
+    return Limit(period=interval, limit=1, burst=min(burst, limit.burst))
 
 
 def is_at_capacity(remaining: int, limit: Limit) -> bool:
@@ -136,7 +178,8 @@ def is_as_expected(
     if remaining is None:
         return True
     full_at = grant.state.full_at + charge * limit.interval
-    left = grant.state._replace(full_at=full_at)
+    # `limit` is the pace already, whatever the state says of it.
+    left = State(full_at, grant.state.not_before, grant.state.granted)
     if remaining < _bucket.tokens(left, limit, grant.granted_at) - later:
         return False
     if remaining > 0:

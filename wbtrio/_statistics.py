@@ -18,6 +18,7 @@ class BucketStatistics(Struct):
         skipped: Settled replies that provably narrowed nothing, so that no store call was made.
         narrowed: Settled replies that took something away, 429s aside.
         penalized: 429s earned.
+        slowed: 429s that proved WB's limit to be slower than the registry's.
         foreign: Tokens that WB counted and no grant of ours explains: other programs.
         waited_us: Sum of all waits for permits, µs.
         store_calls: Calls to the store, whatever for.
@@ -31,6 +32,7 @@ class BucketStatistics(Struct):
     skipped: int = 0
     narrowed: int = 0
     penalized: int = 0
+    slowed: int = 0
     foreign: int = 0
     waited_us: int = 0
     store_calls: int = 0

@@ -48,8 +48,9 @@ _PEEK = _Script("peek")
 class RedisStore:
     """A store that any number of processes share, on the server's clock.
 
-    The keys are `wbtrio:{<account>}:<kind>:<budget>`, each a string of three integers, and expire
-    when their bucket is full and unheld. Redis 6.2 or newer, or Valkey.
+    The keys are `wbtrio:{<account>}:<kind>:<budget>`, each a string of three or six integers, and
+    expire when their bucket is full, unheld and at the registry's pace. Redis 6.2 or newer, or
+    Valkey.
 
     Args:
         url: `redis://`, `rediss://` (TLS) or `unix://`; user, password, database number and
@@ -121,6 +122,7 @@ class RedisStore:
         ticket, granted_at = by.fence or (-1, 0)
         arguments: list[Argument] = [limit.interval, limit.burst, *hint]
         arguments += (by.charge, by.remaining, ticket, granted_at, by.full_in, by.hold)
+        arguments += (by.slow_interval, by.burst_cut, by.slow_for)
         call = await self._run(_NARROW, [key], arguments)
         now, *integers = _integers(call)
         if call.interruption is not None:
@@ -191,4 +193,5 @@ def _integers(call: Call) -> list[int]:
 
 
 def _states(integers: Sequence[int]) -> tuple[State, ...]:
-    return tuple(State(*integers[at : at + 3]) for at in range(0, len(integers), 3))
+    width = len(State._fields)
+    return tuple(State(*integers[at : at + width]) for at in range(0, len(integers), width))

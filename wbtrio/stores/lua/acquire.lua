@@ -1,36 +1,40 @@
--- Take tokens from several buckets, or from none. Mirrors acquire() and merge() of wbtrio/_bucket.py.
+-- Take tokens from several buckets, or from none. Mirrors acquire() of wbtrio/_bucket.py.
 --
 -- KEYS     the buckets' keys, one hash tag for all
 -- ARGV[1]  see prelude.lua
--- ARGV     then six for each key:
+-- ARGV     then nine for each key:
 --          interval (µs a token), burst (tokens), cost (tokens, 1..burst),
---          hint: full_at (µs), not_before (µs), granted (tokens)
--- Returns  {1 if granted else 0, now, then for each key: full_at, not_before, granted}
+--          hint: full_at (µs), not_before (µs), granted (tokens),
+--                slow_interval (µs), burst_cut (tokens), slow_until (µs)
+-- Returns  {1 if granted else 0, now, then for each key: full_at, not_before, granted,
+--          slow_interval, burst_cut, slow_until}
 
-local reply = {1, now}
-local kept = {}
+local granted = 1
+local buckets = {}
 
 for i, key in ipairs(KEYS) do
-  local at = 6 * i - 4
+  local at = 9 * i - 7
   local interval, burst, cost = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  local full_at, not_before, granted, stored = read(key)
-  full_at = max(full_at, tonumber(ARGV[at + 3]))
-  not_before = max(not_before, tonumber(ARGV[at + 4]))
-  granted = max(granted, tonumber(ARGV[at + 5]))
-  if now < not_before or max(full_at, now) + cost * interval - now > burst * interval then
-    reply[1] = 0
+  local bucket = read(key, at + 3)
+  forget(bucket, interval, burst)
+  local paced_interval, paced_burst = pace(bucket, interval, burst)
+  local needed = math.min(cost, paced_burst)
+  local admitted_at = max(bucket.full_at, now) + needed * paced_interval - paced_burst * paced_interval
+  if now < bucket.not_before or now < admitted_at then
+    granted = 0
   end
-  kept[i] = stored
-  reply[3 * i], reply[3 * i + 1], reply[3 * i + 2] = full_at, not_before, granted
+  bucket.price, bucket.cost = cost * paced_interval, cost
+  buckets[i] = bucket
 end
 
+local reply = {granted, now}
 for i, key in ipairs(KEYS) do
-  if reply[1] == 1 then
-    local at = 6 * i - 4
-    local interval, cost = tonumber(ARGV[at]), tonumber(ARGV[at + 2])
-    reply[3 * i] = max(reply[3 * i], now) + cost * interval
-    reply[3 * i + 2] = reply[3 * i + 2] + cost
+  local bucket = buckets[i]
+  if granted == 1 then
+    bucket.full_at = max(bucket.full_at, now) + bucket.price
+    bucket.granted = bucket.granted + bucket.cost
   end
-  write(key, kept[i], reply[3 * i], reply[3 * i + 1], reply[3 * i + 2])
+  write(key, bucket)
+  put(reply, bucket)
 end
 return reply

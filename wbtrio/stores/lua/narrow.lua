@@ -1,41 +1,54 @@
--- Narrow one bucket. Mirrors narrow() and merge() of wbtrio/_bucket.py.
+-- Narrow one bucket. Mirrors narrow() of wbtrio/_bucket.py.
 --
 -- KEYS[1]  the bucket's key
 -- ARGV[1]  see prelude.lua
 -- ARGV[2]  interval (µs a token)      ARGV[3]  burst (tokens)
--- ARGV[4]  hint: full_at (µs)         ARGV[5]  hint: not_before (µs)    ARGV[6]  hint: granted (tokens)
--- ARGV[7]  charge (tokens)            ARGV[8]  remaining (tokens), -1: not known
--- ARGV[9]  fence: ticket, -1: none    ARGV[10] fence: granted_at (µs)
--- ARGV[11] full_in (µs from now)      ARGV[12] hold (µs from now)
--- Returns  {now, full_at, not_before, granted before; full_at, not_before, granted after}
+-- ARGV[4]  hint: full_at (µs)         ARGV[5]  not_before (µs)       ARGV[6]  granted (tokens)
+-- ARGV[7]  slow_interval (µs)         ARGV[8]  burst_cut (tokens)    ARGV[9]  slow_until (µs)
+-- ARGV[10] charge (tokens)            ARGV[11] remaining (tokens), -1: not known
+-- ARGV[12] fence: ticket, -1: none    ARGV[13] fence: granted_at (µs)
+-- ARGV[14] full_in (µs from now)      ARGV[15] hold (µs from now)
+-- ARGV[16] slow_interval (µs), 0: not known; then also
+-- ARGV[17] burst_cut (tokens)         ARGV[18] slow_for (µs from now)
+-- Returns  {now, then before and after: full_at, not_before, granted,
+--          slow_interval, burst_cut, slow_until}
 
 local interval, burst = tonumber(ARGV[2]), tonumber(ARGV[3])
-local charge, remaining, ticket = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local full_in, hold = tonumber(ARGV[11]), tonumber(ARGV[12])
+local charge, remaining, ticket = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local full_in, hold, slow_interval = tonumber(ARGV[14]), tonumber(ARGV[15]), tonumber(ARGV[16])
 
-local full_at, not_before, granted, stored = read(KEYS[1])
-full_at = max(full_at, tonumber(ARGV[4]))
-not_before = max(not_before, tonumber(ARGV[5]))
-granted = max(granted, tonumber(ARGV[6]))
-local reply = {now, full_at, not_before, granted}
+local bucket = read(KEYS[1], 4)
+local reply = {now}
+put(reply, bucket)
+
+forget(bucket, interval, burst)
+if slow_interval > 0 then
+  local old_interval, old_burst = pace(bucket, interval, burst)
+  bucket.slow_interval = max(bucket.slow_interval, slow_interval)
+  bucket.burst_cut = max(bucket.burst_cut, tonumber(ARGV[17]))
+  bucket.slow_until = max(bucket.slow_until, now + tonumber(ARGV[18]))
+  local new_interval, new_burst = pace(bucket, interval, burst)
+  repace(bucket, old_interval, old_burst, new_interval, new_burst)
+end
+interval, burst = pace(bucket, interval, burst)
 
 if charge > 0 then
-  full_at = max(full_at, now) + charge * interval
+  bucket.full_at = max(bucket.full_at, now) + charge * interval
 end
 if remaining >= 0 and remaining < burst then
   local missing = burst - remaining
-  full_at = max(full_at, now + missing * interval)
+  bucket.full_at = max(bucket.full_at, now + missing * interval)
   if ticket >= 0 then
-    local later = max(0, granted - ticket)
-    full_at = max(full_at, tonumber(ARGV[10]) + (missing + later) * interval)
+    local later = max(0, bucket.granted - ticket)
+    bucket.full_at = max(bucket.full_at, tonumber(ARGV[13]) + (missing + later) * interval)
   end
 end
 if full_in > 0 then
-  full_at = max(full_at, now + full_in)
+  bucket.full_at = max(bucket.full_at, now + full_in)
 end
 if hold > 0 then
-  not_before = max(not_before, now + hold)
+  bucket.not_before = max(bucket.not_before, now + hold)
 end
-write(KEYS[1], stored, full_at, not_before, granted)
-reply[5], reply[6], reply[7] = full_at, not_before, granted
+write(KEYS[1], bucket)
+put(reply, bucket)
 return reply
