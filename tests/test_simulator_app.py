@@ -9,7 +9,7 @@ import anyio
 import httpx
 import pytest
 
-from wbtrio.simulator import Scenario, Stock, WbSimulator, make_token
+from wbtrio.simulator import Rule, Scenario, Stock, WbSimulator, make_token
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -108,6 +108,21 @@ async def test_statistics_hand_out_the_last_row_again_and_lose_none() -> None:
             since = page[-1]["lastChangeDate"]
     assert list(seen.values()) == simulator.catalogue.rows("seller-1", "statistics_orders")
     assert repeated > 0
+
+
+async def test_wb_may_cut_a_budget_while_clients_run() -> None:
+    simulator = WbSimulator()
+    query = {"dateFrom": "2026-11-30"}
+    async with client_of(simulator) as http:
+        before = await http.get(STATISTICS, params=query)
+        (key,) = simulator.tallies
+        simulator.set_rule(key.budget, "personal", Rule(10_800 * 1_000_000, 1, 1))
+        cut = await http.get(STATISTICS, params=query)
+        refused = await http.get(STATISTICS, params=query)
+    assert before.headers["X-RateLimit-Remaining"] == "9"
+    assert cut.headers["X-RateLimit-Remaining"] == "0"
+    assert refused.headers["X-RateLimit-Retry"] == "10800"
+    assert simulator.tallies[key].allowed == 11
 
 
 async def test_a_used_up_budget_earns_a_429_that_says_when_to_come_again() -> None:

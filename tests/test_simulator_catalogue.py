@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from tests.support.shopper import MONTH, NOVEMBER, Json, Shopper
+from wbtrio import simulator
 from wbtrio._registry import default_registry
 from wbtrio.rows import ROWS, Row
 from wbtrio.simulator import Motion, Stock
@@ -47,6 +50,21 @@ def test_rows_are_what_the_typed_rows_of_the_sdk_read(operation_id: str) -> None
 
 def test_most_typed_rows_of_the_sdk_are_had_here() -> None:
     assert len(TYPED) >= 18
+
+
+OUTSIDE = {"anyio", "trio", "asyncio", "sniffio", "httpx", "socket", "time", "hypercorn"}
+
+
+def test_only_the_application_and_its_server_touch_a_clock_or_a_socket() -> None:
+    touching = set()
+    for path in Path(simulator.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            if any(name.partition(".")[0] in OUTSIDE for name in names):
+                touching.add(path.stem)
+    assert touching == {"app", "serve"}
 
 
 def test_sellers_have_other_rows_and_the_same_seed_the_same() -> None:

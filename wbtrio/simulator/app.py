@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wbtrio._registry import Registry
 
     from .asgi import Receive, Request, Scope, Send
-    from .engine import HeaderStyle, Tally
+    from .engine import HeaderStyle, Rule, Tally
     from .tokens import Claims
     from .visit import Json
 
@@ -108,6 +108,7 @@ class WbSimulator:
             debt=scenario.debt,
             charge_429=scenario.charge_429,
         )
+        self._changed: dict[tuple[str, str], Rule] = {}
         self._plan = FaultPlan(scenario.faults, scenario.seed)
         self._jitter = Random(f"latency/{scenario.seed}")
         self._clock = anyio.current_time if clock is None else clock
@@ -123,6 +124,16 @@ class WbSimulator:
     def refused(self) -> int:
         """429s earned so far, by all accounts."""
         return sum(tally.refused for tally in self.tallies.values())
+
+    def set_rule(self, budget: str, kind: str, rule: Rule) -> None:
+        """Change what WB allows from the next request on, as when it cuts a token kind's limits.
+
+        Args:
+            budget: As in the tallies' keys.
+            kind: The token kind.
+            rule: The new one; each account's counter starts full.
+        """
+        self._changed[budget, kind] = rule
 
     def now(self) -> float:
         """Seconds of the simulator's clock, which starts with its first request."""
@@ -185,6 +196,7 @@ class WbSimulator:
         fault: FaultKind | None,
     ) -> _Outcome:
         budget, rule = match.counter(claims.kind)
+        rule = self._changed.get((budget, claims.kind), rule)
         key = Key(claims.account, claims.kind, budget)
         if self._engine.request(key, rule, now):
             answer = self._page(request, match, claims, now)

@@ -274,7 +274,14 @@ class _Line:
         self.counter = counter
         self.strangers = strangers
         self.tally = Tally()
-        self.base = 0
+        self._base = 0
+        self._since = 0
+
+    def replace(self, counter: Counter, now: int) -> None:
+        """Count on with another counter; what was allowed before stays allowed."""
+        self.counter = counter
+        self._base = self.tally.allowed + counter.read(now).remaining
+        self._since = now
 
     def advance(self, now: int) -> None:
         tally = self.tally
@@ -289,9 +296,10 @@ class _Line:
         tally.requests += 1
         if tally.first < 0:
             tally.first = now
-            self.base = self.counter.read(now).remaining + tally.foreign
+            self._base = self.counter.read(now).remaining + tally.foreign
+            self._since = now
         tally.last = now
-        tally.allowed = self.base + self.counter.supplied(tally.first, now)
+        tally.allowed = self._base + self.counter.supplied(self._since, now)
 
 
 class Engine:
@@ -380,6 +388,7 @@ class Engine:
             line = _Line(new_counter(self._refill, rule, debt=self._debt), visits)
             self._lines[key] = line
         elif line.counter.rule != rule:
-            line.counter = new_counter(self._refill, rule, debt=self._debt)
+            line.advance(now)
+            line.replace(new_counter(self._refill, rule, debt=self._debt), now)
         line.advance(now)
         return line
