@@ -128,7 +128,7 @@ def forget(state: State, limit: Limit, now: int) -> State:
     """Go back to the registry's limit when the time for what a 429 proved is over."""
     if not state.slow_until or now < state.slow_until:
         return state
-    full_at = _repaced(state.full_at, now, pace(state, limit), limit)
+    full_at = _repaced(state.full_at, state.slow_until, pace(state, limit), limit)
     return State(full_at, state.not_before, state.granted)
 
 
@@ -208,12 +208,13 @@ def merge(state: State, hint: State) -> State:
     return State(*map(max, state, hint))
 
 
-def time_to_live(state: State, now: int) -> int:
+def time_to_live(state: State, limit: Limit, now: int) -> int:
     """µs until the bucket is full, unheld and at the registry's pace; >= 0.
 
     Then forgetting it changes no answer.
     """
-    return max(state.full_at, state.not_before, state.slow_until, now) - now
+    back = forget(state, limit, max(now, state.slow_until))
+    return max(back.full_at, back.not_before, state.slow_until, now) - now
 
 
 def tokens(state: State, limit: Limit, now: int) -> int:

@@ -134,7 +134,7 @@ class RedisStore:
         """See `Store.refund`."""
         arguments: list[Argument] = []
         for request in requests:
-            arguments += (request.limit.interval, request.cost, *request.after)
+            arguments += (request.limit.interval, request.limit.burst, request.cost, *request.after)
         call = await self._run(_REFUND, [request.key for request in requests], arguments)
         now, refunded, *integers = _integers(call)
         if call.interruption is not None:

@@ -16,14 +16,14 @@ for i, key in ipairs(KEYS) do
   local at = 9 * i - 7
   local interval, burst, cost = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
   local bucket = read(key, at + 3)
-  forget(bucket, interval, burst)
+  forget(bucket, now, interval, burst)
   local paced_interval, paced_burst = pace(bucket, interval, burst)
   local needed = math.min(cost, paced_burst)
   local admitted_at = max(bucket.full_at, now) + needed * paced_interval - paced_burst * paced_interval
   if now < bucket.not_before or now < admitted_at then
     granted = 0
   end
-  bucket.price, bucket.cost = cost * paced_interval, cost
+  bucket.price, bucket.cost, bucket.interval, bucket.burst = cost * paced_interval, cost, interval, burst
   buckets[i] = bucket
 end
 
@@ -34,7 +34,7 @@ for i, key in ipairs(KEYS) do
     bucket.full_at = max(bucket.full_at, now) + bucket.price
     bucket.granted = bucket.granted + bucket.cost
   end
-  write(key, bucket)
   put(reply, bucket)
+  write(key, bucket, bucket.interval, bucket.burst)
 end
 return reply

@@ -21,15 +21,16 @@ local bucket = read(KEYS[1], 4)
 local reply = {now}
 put(reply, bucket)
 
-forget(bucket, interval, burst)
+forget(bucket, now, interval, burst)
 if slow_interval > 0 then
   local old_interval, old_burst = pace(bucket, interval, burst)
   bucket.slow_interval = max(bucket.slow_interval, slow_interval)
   bucket.burst_cut = max(bucket.burst_cut, tonumber(ARGV[17]))
   bucket.slow_until = max(bucket.slow_until, now + tonumber(ARGV[18]))
   local new_interval, new_burst = pace(bucket, interval, burst)
-  repace(bucket, old_interval, old_burst, new_interval, new_burst)
+  repace(bucket, now, old_interval, old_burst, new_interval, new_burst)
 end
+local listed_interval, listed_burst = interval, burst
 interval, burst = pace(bucket, interval, burst)
 
 if charge > 0 then
@@ -49,6 +50,6 @@ end
 if hold > 0 then
   bucket.not_before = max(bucket.not_before, now + hold)
 end
-write(KEYS[1], bucket)
 put(reply, bucket)
+write(KEYS[1], bucket, listed_interval, listed_burst)
 return reply

@@ -57,22 +57,23 @@ local function pace(bucket, interval, burst)
   return max(interval, bucket.slow_interval), max(1, burst - bucket.burst_cut)
 end
 
-local function repace(bucket, old_interval, old_burst, new_interval, new_burst)
+-- Keep the whole tokens that are left at a moment, or fewer, at another pace.
+local function repace(bucket, moment, old_interval, old_burst, new_interval, new_burst)
   if old_interval ~= new_interval or old_burst ~= new_burst then
-    local missing = math.ceil(max(0, bucket.full_at - now) / old_interval)
-    bucket.full_at = now + max(0, missing + new_burst - old_burst) * new_interval
+    local missing = math.ceil(max(0, bucket.full_at - moment) / old_interval)
+    bucket.full_at = moment + max(0, missing + new_burst - old_burst) * new_interval
   end
 end
 
-local function forget(bucket, interval, burst)
-  if bucket.slow_until ~= 0 and now >= bucket.slow_until then
+local function forget(bucket, moment, interval, burst)
+  if bucket.slow_until ~= 0 and moment >= bucket.slow_until then
     local old_interval, old_burst = pace(bucket, interval, burst)
-    repace(bucket, old_interval, old_burst, interval, burst)
+    repace(bucket, bucket.slow_until, old_interval, old_burst, interval, burst)
     bucket.slow_interval, bucket.burst_cut, bucket.slow_until = 0, 0, 0
   end
 end
 
-local function write(key, bucket)
+local function write(key, bucket, interval, burst)
   local value = string.format('%.0f %.0f %.0f', bucket.full_at, bucket.not_before, bucket.granted)
   if bucket.slow_until ~= 0 then
     value = value .. string.format(' %.0f %.0f %.0f', bucket.slow_interval, bucket.burst_cut, bucket.slow_until)
@@ -84,7 +85,9 @@ local function write(key, bucket)
     redis.call('SET', key, value)
     return
   end
-  local lifetime = math.ceil((max(bucket.full_at, bucket.not_before, bucket.slow_until) - now) / 1000)
+  local ends_at = max(bucket.full_at, bucket.not_before, bucket.slow_until)
+  forget(bucket, max(now, bucket.slow_until), interval, burst)
+  local lifetime = math.ceil((max(ends_at, bucket.full_at) - now) / 1000)
   if lifetime > 0 then
     redis.call('SET', key, value, 'PX', lifetime)
   elseif bucket.stored then
