@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .stores import NarrowReply
 
 LONGEST_TURN_PAUSE = MICROSECONDS // 2
+TURNS_REMEMBERED = 8
 
 
 class Cause(StrEnum):
@@ -116,7 +117,8 @@ class Lane:
         self._window = Window()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
-        self._others = 0
+        self._own_grant_at = 0
+        self._others: deque[int] = deque(maxlen=TURNS_REMEMBERED)
         self._hold_until = 0
         self._hold_cause = Cause.HELD
         self._foreign_until = 0
@@ -165,11 +167,12 @@ class Lane:
             if is_held_longer or waiter.give_up_at is not None:
                 waiter.wake()
 
-    def learn_grant(self, state: State, cost: int) -> None:
+    def learn_grant(self, state: State, cost: int, now: int) -> None:
         """Keep the state that a grant of ours left, and how many others were granted meanwhile."""
-        if self._own_ticket >= 0:
-            self._others = max(0, state.granted - cost - self._own_ticket)
-        self._own_ticket = state.granted
+        is_recent = now - self._own_grant_at < self.bucket.limit.refill_time
+        if self._own_ticket >= 0 and is_recent:
+            self._others.append(state.granted - cost - self._own_ticket)
+        self._own_ticket, self._own_grant_at = state.granted, now
         self._window.spend(cost)
         self.hint = _bucket.merge(state, self.hint)
 
@@ -261,15 +264,15 @@ class Lane:
         """µs to leave to other processes that ask for the same tokens, after a grant of ours.
 
         Where processes share a saturated bucket, all would ask for each token and one would get
-        it. So whoever was just granted one leaves as many turns as others took between its last
-        two: each token is then asked for about once. No token is lost, since the bucket has room
-        for what is left over; and no pause exceeds half a second.
+        it. So whoever was just granted one leaves as many turns as others took between its own
+        lately: each token is then asked for about once. No token is lost, since the bucket has
+        room for what is left over; and no pause exceeds half a second.
         """
         if self.hint.granted != self._own_ticket or not self._others:
             return 0
-        turns = min(self._others, self.bucket.limit.burst - 1)
+        turns = min(max(self._others), self.bucket.limit.burst - 1)
         pause = turns * self.bucket.limit.interval
-        return pause if pause <= LONGEST_TURN_PAUSE else 0
+        return max(0, pause) if pause <= LONGEST_TURN_PAUSE else 0
 
     def cause(self, now: int) -> Cause:
         """Why the bucket would refuse now."""

@@ -93,7 +93,7 @@ class Ledger:
         self._note_reply(reply.now)
         for lane, state in zip(lanes, reply.states, strict=True):
             if reply.granted:
-                lane.learn_grant(state, cost)
+                lane.learn_grant(state, cost, reply.now)
             else:
                 lane.learn(state)
         if not reply.granted:
@@ -145,7 +145,7 @@ class Ledger:
         if any(decision.wait for decision in decisions):
             return None
         for lane, decision in zip(lanes, decisions, strict=True):
-            lane.learn_grant(decision.state, cost)
+            lane.learn_grant(decision.state, cost, now)
         grants = tuple(Grant(decision.state, now, cost) for decision in decisions)
         return Granted(grants, local=True)
 
