@@ -224,13 +224,9 @@ class WbRateLimiter:
         while True:
             if queue[0] is not waiter and not self._is_enough_for_all(lanes, waiter):
                 cause = self._cause(lanes[0])
-                await waiter.sleep(self._patience_in_queue(lanes[0], waiter))
+                await waiter.sleep(self._patience_in_queue(lanes, waiter))
                 continue
-            now = self._ledger.clock.now()
-            wait, lane = 0, lanes[0]
-            for one in lanes:
-                if (wait_for_one := one.wait(now, waiter.cost)) > wait:
-                    wait, lane = wait_for_one, one
+            wait, lane = self._longest_wait(lanes, waiter.cost)
             if wait:
                 cause = self._cause(lane)
                 self._give_up_if_too_long(lane, wait, cause, waiter)
@@ -246,11 +242,20 @@ class WbRateLimiter:
         cost = lanes[0].cost_up_to_last(waiter)
         return cost is not None and not any(lane.wait(now, cost) for lane in lanes)
 
-    def _patience_in_queue(self, lane: Lane, waiter: Waiter) -> int | None:
+    def _longest_wait(self, lanes: list[Lane], cost: int) -> tuple[int, Lane]:
+        """µs known to be too early for this cost, and the lane that decides it."""
+        now = self._ledger.clock.now()
+        wait, lane = 0, lanes[0]
+        for one in lanes:
+            if (wait_for_one := one.wait(now, cost)) > wait:
+                wait, lane = wait_for_one, one
+        return wait, lane
+
+    def _patience_in_queue(self, lanes: list[Lane], waiter: Waiter) -> int | None:
         """Until when to wait for one's turn; None: however long it takes."""
         if waiter.give_up_at is None:
             return None
-        wait = lane.wait(self._ledger.clock.now(), lane.cost_up_to(waiter))
+        wait, lane = self._longest_wait(lanes, lanes[0].cost_up_to(waiter))
         self._give_up_if_too_long(lane, wait, self._cause(lane), waiter)
         # With tokens enough for all before it, only their store calls are to be waited for.
         return waiter.give_up_at if wait else None
