@@ -202,7 +202,7 @@ async def test_a_stranger_on_the_budget_is_noticed_and_made_room_for(play: Play)
 
 async def test_a_whole_day_of_four_sellers_imports_passes_without_one_429(report: Report) -> None:
     stock = Stock(
-        rows={"cards": 2_000, "prices": 5_000, "orders": 6_000, "statistics_orders": 3_000}
+        rows={"cards": 500, "prices": 1_500, "orders": 1_500, "statistics_orders": 500}
     )
     simulator = WbSimulator(Scenario(latency=LATENCY, stock=stock))
     kinds: dict[str, TokenKindName] = {
