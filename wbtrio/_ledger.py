@@ -6,6 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+import anyio
 import anyio.lowlevel
 
 from . import _bucket
@@ -18,7 +19,7 @@ from .stores import AcquireRequest, NarrowReply, RefundRequest, Store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._bucket import Narrowing, State
+    from ._bucket import Narrowing
 
 logger = logging.getLogger("wbtrio")
 
@@ -111,6 +112,10 @@ class Ledger:
             self._note_outage(error)
             now = self.clock.now()
             return NarrowReply(now, lane.hint, _bucket.narrow(lane.hint, bucket.limit, now, by))
+        except anyio.get_cancelled_exc_class():
+            # Only asyncio's own cancellation gets here. The news outlives who brought it.
+            lane.learn(_bucket.narrow(lane.hint, bucket.limit, self.clock.now(), by))
+            raise
         self._note_reply(reply.now)
         return reply
 
@@ -121,20 +126,24 @@ class Ledger:
             for lane, grant in zip(lanes, granted.grants, strict=True)
         ]
         if granted.local:
-            await anyio.lowlevel.cancel_shielded_checkpoint()
-            states: tuple[State, ...] = tuple(
-                _bucket.refund(lane.hint, one.limit, one.cost, one.after)
-                for lane, one in zip(lanes, requests, strict=True)
+            refunded = all(
+                lane.hint == one.after for lane, one in zip(lanes, requests, strict=True)
             )
-            refunded = all(lane.hint != state for lane, state in zip(lanes, states, strict=True))
-        else:
-            lanes[0].statistics.store_calls += 1
-            try:
-                now, refunded, states = await self.store.refund(requests)
-            except StoreError as error:
-                self._note_outage(error)
-                return False
-            self._note_reply(now)
+            _unlearn(lanes, requests)
+            await anyio.lowlevel.cancel_shielded_checkpoint()
+            return refunded
+        lanes[0].statistics.store_calls += 1
+        try:
+            now, refunded, states = await self.store.refund(requests)
+        except StoreError as error:
+            self._note_outage(error)
+            return False
+        except anyio.get_cancelled_exc_class():
+            # Only asyncio's own cancellation gets here. The store goes on with it all the same;
+            # hints that still held the grant would spend it anew.
+            _unlearn(lanes, requests)
+            raise
+        self._note_reply(now)
         for lane, one, state in zip(lanes, requests, states, strict=True):
             lane.unlearn_grant(one.after, state)
         return refunded
@@ -161,3 +170,8 @@ class Ledger:
         if self.is_down:
             self.is_down = False
             logger.warning("the store is back; what was counted meanwhile merges into it")
+
+
+def _unlearn(lanes: Sequence[Lane], requests: Sequence[RefundRequest]) -> None:
+    for lane, (_, limit, cost, after) in zip(lanes, requests, strict=True):
+        lane.unlearn_grant(after, _bucket.refund(after, limit, cost, after))

@@ -90,7 +90,9 @@ class Store(Protocol):
 
     Every call is one atomic step, bounded in time, and uninterruptible: it happens or it does
     not, whatever becomes of the caller's scope meanwhile; a grant that the caller's cancellation
-    leaves without an owner is refunded by the store. Each call is a checkpoint before its effect.
+    leaves without an owner is refunded by the store. `narrow` and `refund` happen in a cancelled
+    scope too: what a reply said, or that nothing was sent, stays true. Each call gives way to other
+    tasks.
 
     Raises (all methods):
         StoreError: The store did not or may not have done it; see `may_have_run`.

@@ -59,16 +59,15 @@ class MemoryStore:
 
     async def narrow(self, key: str, limit: Limit, by: Narrowing, hint: State) -> NarrowReply:
         """See `Store.narrow`."""
-        await anyio.lowlevel.checkpoint()
         now = self._clock()
         before = _bucket.merge(self._read(key), hint)
         state = _bucket.narrow(before, limit, now, by)
         self._write(key, limit, state, now)
+        await anyio.lowlevel.cancel_shielded_checkpoint()
         return NarrowReply(now, before, state)
 
     async def refund(self, requests: Sequence[RefundRequest]) -> RefundReply:
         """See `Store.refund`."""
-        await anyio.lowlevel.checkpoint()
         now = self._clock()
         refunded = True
         states = []
@@ -78,6 +77,7 @@ class MemoryStore:
             refunded = refunded and state != before
             self._write(request.key, request.limit, state, now)
             states.append(state)
+        await anyio.lowlevel.cancel_shielded_checkpoint()
         return RefundReply(now, refunded, tuple(states))
 
     async def peek(self, keys: Sequence[str]) -> PeekReply:
