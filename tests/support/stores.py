@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 
 from wbtrio import Bucket, Limit, MemoryStore, Permit
+from wbtrio.stores import RefundRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         NarrowReply,
         PeekReply,
         RefundReply,
-        RefundRequest,
         Store,
     )
 
@@ -52,46 +52,67 @@ class WatchedStore:
         self.latency = latency
 
     async def acquire(self, requests: Sequence[AcquireRequest]) -> AcquireReply:
-        await self._on_the_way("acquire")
+        self._begin("acquire")
+        if interruption := await self._travel():
+            raise interruption
         reply = await self.inner.acquire(requests)
-        await self._on_the_way_back()
+        if interruption := await self._travel():
+            if reply.granted:
+                await self.inner.refund(
+                    [
+                        RefundRequest(one.key, one.limit, one.cost, state)
+                        for one, state in zip(requests, reply.states, strict=True)
+                    ]
+                )
+            raise interruption
+        self._end()
         return reply
 
     async def narrow(self, key: str, limit: Limit, by: Narrowing, hint: State) -> NarrowReply:
-        await self._on_the_way("narrow")
+        self._begin("narrow")
+        interruption = await self._travel()
         reply = await self.inner.narrow(key, limit, by, hint)
-        await self._on_the_way_back()
+        if interruption := await self._travel() or interruption:
+            raise interruption
+        self._end()
         return reply
 
     async def refund(self, requests: Sequence[RefundRequest]) -> RefundReply:
-        await self._on_the_way("refund")
+        self._begin("refund")
+        interruption = await self._travel()
         reply = await self.inner.refund(requests)
-        await self._on_the_way_back()
+        if interruption := await self._travel() or interruption:
+            raise interruption
+        self._end()
         return reply
 
     async def peek(self, keys: Sequence[str]) -> PeekReply:
-        await self._on_the_way("peek")
+        self._begin("peek")
         return await self.inner.peek(keys)
 
     async def aclose(self) -> None:
         await self.inner.aclose()
 
-    async def _on_the_way(self, step: str) -> None:
+    def _begin(self, step: str) -> None:
         self.calls[step] += 1
-        if self.latency:
-            await anyio.lowlevel.checkpoint_if_cancelled()
-            with anyio.CancelScope(shield=True):
-                await anyio.sleep(self.latency)
         if self.fault is not None and not self.fault.may_have_run:
-            await anyio.lowlevel.checkpoint()
             raise self.fault
 
-    async def _on_the_way_back(self) -> None:
-        if self.latency:
-            with anyio.CancelScope(shield=True):
-                await anyio.sleep(self.latency)
+    def _end(self) -> None:
         if self.fault is not None:
             raise self.fault
+
+    async def _travel(self) -> BaseException | None:
+        """One way of a step; the cancellation that asyncio threw meanwhile, if it did."""
+        interruption: BaseException | None = None
+        arrival = anyio.current_time() + self.latency
+        with anyio.CancelScope(shield=True):
+            while anyio.current_time() < arrival:
+                try:
+                    await anyio.sleep_until(arrival)
+                except anyio.get_cancelled_exc_class() as cancellation:
+                    interruption = cancellation
+        return interruption
 
 
 async def let_all_run() -> None:
