@@ -20,7 +20,7 @@ PACKAGE = ROOT / "wbtrio"
 
 LAYERS = (
     ("_errors", "_operation_ids"),
-    ("_bucket", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
+    ("_bucket", "_guards", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
     ("_registry", "_refusals", "_positions", "observability", "rows"),
     ("_loop",),
     ("stores",),
@@ -35,7 +35,7 @@ LAYERS = (
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 PURE = {
     *("_bucket", "_headers", "_replies", "_reply_text", "_tokens"),
-    *("_positions", "_reconcile", "_refusals", "_registry", "_statistics"),
+    *("_guards", "_positions", "_reconcile", "_refusals", "_registry", "_statistics"),
 }
 READS_FILES = {"_registry"}
 IMPURE_MODULES = {

@@ -192,18 +192,35 @@ async def test_a_registry_that_is_too_wide_is_held_out_after_each_429(
     assert outcome.tally.utilisation >= 0.85
 
 
-async def test_a_stranger_on_the_budget_is_noticed_and_made_room_for(play: Play) -> None:
-    scenario = Scenario(latency=LATENCY, foreign=(Foreign(every=0.5),))
-    outcome = await saturate(scenario, workers=8)
-    # Without reconciliation, a rough model earns a fifth of all requests' 429s here.
-    assert outcome.share_refused < 0.12
-    assert outcome.tally.utilisation >= 0.99
+@pytest.mark.parametrize("workers", [1, 8])
+@pytest.mark.parametrize("jitter", [0.0, 1.0])
+async def test_a_stranger_on_the_budget_costs_one_429_and_nothing_of_what_he_leaves(
+    workers: int, jitter: float, report: Report
+) -> None:
+    strangers = (Foreign(every=0.5, jitter=jitter),)
+    outcome = await saturate(Scenario(latency=LATENCY, foreign=strangers), workers)
+    tally = outcome.tally
+    left = tally.admitted / (tally.allowed - tally.foreign)
+    report(
+        f"a stranger at 2 a second, jitter {jitter}, {workers} workers: {tally.requests} requests,"
+        f" {tally.refused} 429s, {left:.1%} of what he leaves, {tally.foreign_refused} 429s of his"
+    )
+    assert outcome.share_refused < 0.01
+    assert left >= 0.97
+
+
+async def test_strangers_who_take_whole_bursts_cost_little_more_than_a_429_each(
+    report: Report,
+) -> None:
+    outcome = await saturate(
+        Scenario(latency=LATENCY, foreign=(Foreign(every=5, size=20),)), workers=8
+    )
+    report(f"a stranger's bursts of 20 every 5 s: {outcome.tally.refused} 429s in 60 bursts")
+    assert outcome.tally.refused <= 1.2 * 60
 
 
 async def test_a_whole_day_of_four_sellers_imports_passes_without_one_429(report: Report) -> None:
-    stock = Stock(
-        rows={"cards": 500, "prices": 1_500, "orders": 1_500, "statistics_orders": 500}
-    )
+    stock = Stock(rows={"cards": 500, "prices": 1_500, "orders": 1_500, "statistics_orders": 500})
     simulator = WbSimulator(Scenario(latency=LATENCY, stock=stock))
     kinds: dict[str, TokenKindName] = {
         "first": "personal",

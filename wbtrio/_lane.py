@@ -11,6 +11,7 @@ import anyio
 
 from . import _bucket
 from ._bucket import FULL, MICROSECONDS, Bucket, State
+from ._guards import Reserve, Window
 from ._reconcile import Reason
 from ._statistics import BucketStatistics
 
@@ -71,32 +72,6 @@ class Waiter:
             self._wake = None
 
 
-class Window:
-    """Until when nothing may be counted on to refill, and how many tokens are left until then.
-
-    Opened by a reply that says that WB refills later than our bucket would. Only this process
-    knows of it: it waits longer than the bucket alone would make it, never less.
-    """
-
-    def __init__(self) -> None:
-        self._until = 0
-        self._left = 0
-
-    def narrow(self, left: int, until: int, now: int) -> None:
-        """At most this many tokens are left until then, in µs of the store's clock."""
-        is_open = now < self._until
-        self._left = min(left, self._left) if is_open else left
-        self._until = min(until, self._until) if is_open else until
-
-    def spend(self, cost: int) -> None:
-        """Tokens were granted, or with a negative cost given back."""
-        self._left -= cost
-
-    def wait(self, now: int, cost: int) -> int:
-        """µs until `cost` tokens can be there."""
-        return max(0, self._until - now) if self._left < cost else 0
-
-
 class Lane:
     """One bucket's queue and memory in this process.
 
@@ -115,6 +90,7 @@ class Lane:
         self.queue: deque[Waiter] = deque()
         self._queued_cost = 0
         self._window = Window()
+        self._reserve = Reserve()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
         self._own_grant_at = 0
@@ -205,6 +181,8 @@ class Lane:
         if foreign > 0:
             self.statistics.foreign += foreign
             self._foreign_until = state.full_at
+            refused = plan.reason is Reason.PENALIZED
+            self._reserve.see(foreign, reply.now, refused=refused)
         self.learn(state)
 
     def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
@@ -257,7 +235,9 @@ class Lane:
 
     def wait(self, now: int, cost: int) -> int:
         """µs that this process knows to be too early for `cost` tokens."""
-        by_bucket = _bucket.wait(self.hint, self.bucket.limit, now, cost)
+        limit = self.bucket.limit
+        reserve = self._reserve.on_top_of(cost, limit.burst, now)
+        by_bucket = _bucket.wait(self.hint, limit, now, cost + reserve)
         return max(by_bucket, self._window.wait(now, cost))
 
     def turn_pause(self) -> int:

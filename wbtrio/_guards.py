@@ -1,0 +1,64 @@
+"""What one process knows of a bucket beyond its state: reasons to wait longer, never shorter. Pure."""
+
+from __future__ import annotations
+
+from ._bucket import MICROSECONDS
+
+RESERVE_FOR = 600 * MICROSECONDS
+
+
+class Window:
+    """Until when nothing may be counted on to refill, and how many tokens are left until then.
+
+    Opened by a reply that says that WB refills later than our bucket would. Only this process
+    knows of it: it waits longer than the bucket alone would make it, never less.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0
+        self._left = 0
+
+    def narrow(self, left: int, until: int, now: int) -> None:
+        """At most this many tokens are left until then, in µs of the store's clock."""
+        is_open = now < self._until
+        self._left = min(left, self._left) if is_open else left
+        self._until = min(until, self._until) if is_open else until
+
+    def spend(self, cost: int) -> None:
+        """Tokens were granted, or with a negative cost given back."""
+        self._left -= cost
+
+    def wait(self, now: int, cost: int) -> int:
+        """µs until `cost` tokens can be there."""
+        return max(0, self._until - now) if self._left < cost else 0
+
+
+class Reserve:
+    """Tokens left to other programs, so that neither they nor we are refused.
+
+    Who spends a shared budget to the last token is refused whenever a stranger comes in between.
+    So from the first 429 on that strangers caused, as many tokens stay as they were seen to take
+    at once, and one more, but never more than half a bucket. That costs no throughput, since all
+    that refills is spent; it is forgotten when no stranger was seen for ten minutes. Only this
+    process knows of it.
+    """
+
+    def __init__(self) -> None:
+        self._tokens = 0
+        self._most_seen = 0
+        self._until = 0
+
+    def see(self, foreign: int, now: int, *, refused: bool) -> None:
+        """Strangers took so many tokens; `refused`: and a request of ours was refused for it."""
+        if now >= self._until:
+            self._tokens = self._most_seen = 0
+        self._until = now + RESERVE_FOR
+        self._most_seen = max(self._most_seen, foreign)
+        if refused or self._tokens:
+            self._tokens = self._most_seen + 1
+
+    def on_top_of(self, cost: int, burst: int, now: int) -> int:
+        """Tokens to have there beside `cost`."""
+        if now >= self._until:
+            return 0
+        return max(0, min(self._tokens, burst // 2, burst - cost))
