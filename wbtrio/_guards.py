@@ -1,4 +1,4 @@
-"""What one process knows of a bucket beyond its state: reasons to wait longer, never shorter. Pure."""
+"""What one process knows beyond a bucket's state: reasons to wait longer, never shorter. Pure."""
 
 from __future__ import annotations
 
