@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,9 +41,15 @@ def pytest_terminal_summary(
 
 
 @pytest.fixture(params=["trio", "asyncio"])
-def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, Options]:
-    """Each loop in turn: in virtual time (from 0 on), or in real time under `real_io`."""
+def anyio_backend(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, Options]:
+    """Each loop in turn: in virtual time (from 0 on), or in real time under `real_io`.
+
+    trio shuffles the tasks that are ready; seeded, so that a test that fails fails again.
+    """
     backend: str = request.param
+    monkeypatch.setattr("trio._core._run._r", random.Random(request.node.nodeid))
     if request.node.get_closest_marker("real_io"):
         # Named outright: a policy of the environment must not decide which loop is tested.
         factory: object = asyncio.SelectorEventLoop

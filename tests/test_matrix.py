@@ -185,11 +185,11 @@ async def test_a_registry_that_is_too_wide_is_held_out_after_each_429(
 ) -> None:
     outcome = await play(Run(refill, headers, 0.5, 8))
     if headers != "none":
-        assert outcome.crowded <= 2
+        assert outcome.crowded <= 3
         assert outcome.share_refused < 0.01
     # A window half as long as ours looks like a stranger who takes tokens, who is made room for:
     # a fifth to a third of the budget, for a tenth of the 429s.
-    assert outcome.tally.utilisation >= (0.98 if refill == "smooth" else 0.6)
+    assert outcome.tally.utilisation >= (0.95 if refill == "smooth" else 0.6)
 
 
 @pytest.mark.parametrize("workers", [1, 8])
