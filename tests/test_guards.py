@@ -10,38 +10,53 @@ from wbtrio._guards import RESERVE_FOR, Reserve, Window
 moments = st.integers(0, 10**12)
 
 
-def test_nothing_is_reserved_before_a_stranger_caused_a_429() -> None:
+def seen(foreign: int, now: int = 0) -> Reserve:
+    """A reserve after strangers took so many tokens, a 429, and the request after it."""
     reserve = Reserve()
-    reserve.see(5, now=0, refused=False)
+    reserve.see(foreign, now)
+    reserve.note_refusal()
+    reserve.note_grant()
+    return reserve
+
+
+def test_nothing_is_reserved_before_a_request_is_refused() -> None:
+    reserve = Reserve()
+    reserve.see(5, now=0)
+    reserve.note_grant()
     assert reserve.on_top_of(1, burst=20, now=1) == 0
 
 
-def test_a_429_that_strangers_caused_reserves_what_they_took_and_one_more() -> None:
+def test_a_429_where_no_stranger_was_seen_reserves_nothing() -> None:
     reserve = Reserve()
-    reserve.see(3, now=0, refused=False)
-    reserve.see(2, now=0, refused=True)
+    reserve.note_refusal()
+    reserve.note_grant()
+    assert reserve.on_top_of(1, burst=20, now=1) == 0
+
+
+def test_the_request_after_a_429_goes_when_wb_says_and_those_after_it_leave_the_reserve() -> None:
+    reserve = Reserve()
+    reserve.see(3, now=0)
+    reserve.see(2, now=0)
+    reserve.note_refusal()
+    assert reserve.on_top_of(1, burst=20, now=1) == 0
+    reserve.note_grant()
     assert reserve.on_top_of(1, burst=20, now=1) == 4
 
 
 def test_half_a_bucket_is_the_most_that_is_reserved() -> None:
-    reserve = Reserve()
-    reserve.see(20, now=0, refused=True)
-    assert reserve.on_top_of(1, burst=20, now=1) == 10
+    assert seen(20).on_top_of(1, burst=20, now=1) == 10
 
 
 def test_a_bucket_of_one_token_has_nothing_to_reserve() -> None:
-    reserve = Reserve()
-    reserve.see(1, now=0, refused=True)
-    assert reserve.on_top_of(1, burst=1, now=1) == 0
+    assert seen(1).on_top_of(1, burst=1, now=1) == 0
 
 
 def test_strangers_are_forgotten_ten_minutes_after_they_were_last_seen() -> None:
-    reserve = Reserve()
-    reserve.see(3, now=0, refused=True)
-    reserve.see(1, now=100, refused=False)
+    reserve = seen(3)
+    reserve.see(1, now=100)
     assert reserve.on_top_of(1, burst=20, now=99 + RESERVE_FOR) == 4
     assert reserve.on_top_of(1, burst=20, now=100 + RESERVE_FOR) == 0
-    reserve.see(3, now=100 + RESERVE_FOR, refused=False)
+    reserve.see(3, now=100 + RESERVE_FOR)
     assert reserve.on_top_of(1, burst=20, now=101 + RESERVE_FOR) == 0
 
 
@@ -49,9 +64,7 @@ def test_strangers_are_forgotten_ten_minutes_after_they_were_last_seen() -> None
 def test_a_reserve_never_asks_for_more_than_a_full_bucket(
     cost: int, burst: int, foreign: int, now: int
 ) -> None:
-    reserve = Reserve()
-    reserve.see(foreign, now, refused=True)
-    assert 0 <= reserve.on_top_of(cost, burst, now) <= max(0, burst - cost)
+    assert 0 <= seen(foreign, now).on_top_of(cost, burst, now) <= max(0, burst - cost)
 
 
 def test_a_window_grants_what_is_left_and_then_waits_for_its_end() -> None:

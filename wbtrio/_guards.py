@@ -37,28 +37,45 @@ class Reserve:
     """Tokens left to other programs, so that neither they nor we are refused.
 
     Who spends a shared budget to the last token is refused whenever a stranger comes in between.
-    So from the first 429 on that strangers caused, as many tokens stay as they were seen to take
-    at once, and one more, but never more than half a bucket. That costs no throughput, since all
-    that refills is spent; it is forgotten when no stranger was seen for ten minutes. Only this
-    process knows of it.
+    So once `Remaining` showed strangers and a request was refused for them, as many tokens stay
+    as they were seen to take at once, and one more, but never more than half a bucket. That costs
+    no throughput, since all that refills is spent; it is forgotten when no stranger was seen for
+    ten minutes. The request after a 429 still goes when WB says. Only this process knows of it.
     """
 
     def __init__(self) -> None:
         self._tokens = 0
         self._most_seen = 0
         self._until = 0
+        self._is_due = False
 
-    def see(self, foreign: int, now: int, *, refused: bool) -> None:
-        """Strangers took so many tokens; `refused`: and a request of ours was refused for it."""
+    def see(self, foreign: int, now: int) -> None:
+        """`Remaining` showed that strangers took so many tokens."""
         if now >= self._until:
             self._tokens = self._most_seen = 0
+            self._is_due = False
         self._until = now + RESERVE_FOR
         self._most_seen = max(self._most_seen, foreign)
-        if refused or self._tokens:
+        if self._tokens:
             self._tokens = self._most_seen + 1
+
+    def note_refusal(self) -> None:
+        """A request of ours was refused."""
+        self._tokens = 0
+        self._is_due = True
+
+    def note_grant(self) -> None:
+        """A request of ours goes; those after it leave the reserve."""
+        if self._is_due:
+            self._is_due = False
+            self._tokens = self._most_seen + 1 if self._most_seen else 0
 
     def on_top_of(self, cost: int, burst: int, now: int) -> int:
         """Tokens to have there beside `cost`."""
         if now >= self._until:
             return 0
         return max(0, min(self._tokens, burst // 2, burst - cost))
+
+    def forgotten_in(self, now: int) -> int:
+        """µs until the strangers are forgotten, if none is seen meanwhile."""
+        return max(0, self._until - now)

@@ -100,7 +100,7 @@ class Lane:
         self._foreign_until = 0
         self._charged_until = 0
         self._blind_refusals = 0
-        self._blind_since = 0
+        self._blind_since = -1
         self._drift_logged_at = -math.inf
 
     def enter(self, waiter: Waiter) -> None:
@@ -150,6 +150,7 @@ class Lane:
             self._others.append(state.granted - cost - self._own_ticket)
         self._own_ticket, self._own_grant_at = state.granted, now
         self._window.spend(cost)
+        self._reserve.note_grant()
         self.hint = _bucket.merge(state, self.hint)
 
     def unlearn_grant(self, after: State, state: State) -> None:
@@ -175,14 +176,16 @@ class Lane:
         if state.not_before > max(before.not_before, self._hold_until):
             self._hold_until = state.not_before
             self._hold_cause = Cause.PENALTY if plan.reason is Reason.PENALIZED else Cause.EXHAUSTED
+        if plan.reason is Reason.PENALIZED:
+            self._reserve.note_refusal()
         if plan.narrowing is not None and plan.narrowing.charge:
             self._charged_until = state.full_at
         foreign = self._foreign(reply, plan, remaining, grant)
         if foreign > 0:
             self.statistics.foreign += foreign
             self._foreign_until = state.full_at
-            refused = plan.reason is Reason.PENALIZED
-            self._reserve.see(foreign, reply.now, refused=refused)
+            if plan.reason is not Reason.PENALIZED:
+                self._reserve.see(foreign, reply.now)
         self.learn(state)
 
     def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
@@ -236,8 +239,11 @@ class Lane:
     def wait(self, now: int, cost: int) -> int:
         """µs that this process knows to be too early for `cost` tokens."""
         limit = self.bucket.limit
+        by_bucket = _bucket.wait(self.hint, limit, now, cost)
         reserve = self._reserve.on_top_of(cost, limit.burst, now)
-        by_bucket = _bucket.wait(self.hint, limit, now, cost + reserve)
+        if reserve:
+            by_reserve = _bucket.wait(self.hint, limit, now, cost + reserve)
+            by_bucket = max(by_bucket, min(by_reserve, self._reserve.forgotten_in(now)))
         return max(by_bucket, self._window.wait(now, cost))
 
     def turn_pause(self) -> int:
