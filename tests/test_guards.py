@@ -14,7 +14,7 @@ def seen(foreign: int, now: int = 0) -> Reserve:
     """A reserve after strangers took so many tokens, a 429, and the request after it."""
     reserve = Reserve()
     reserve.see(foreign, now)
-    reserve.note_refusal()
+    reserve.note_refusal(now)
     reserve.note_grant()
     return reserve
 
@@ -26,18 +26,21 @@ def test_nothing_is_reserved_before_a_request_is_refused() -> None:
     assert reserve.on_top_of(1, burst=20, now=1) == 0
 
 
-def test_a_429_where_no_stranger_was_seen_reserves_nothing() -> None:
+def test_a_first_429_where_no_stranger_was_seen_reserves_nothing_a_second_one_does() -> None:
     reserve = Reserve()
-    reserve.note_refusal()
+    reserve.note_refusal(0)
     reserve.note_grant()
     assert reserve.on_top_of(1, burst=20, now=1) == 0
+    reserve.note_refusal(2)
+    reserve.note_grant()
+    assert reserve.on_top_of(1, burst=20, now=3) == 2
 
 
 def test_the_request_after_a_429_goes_when_wb_says_and_those_after_it_leave_the_reserve() -> None:
     reserve = Reserve()
     reserve.see(3, now=0)
     reserve.see(2, now=0)
-    reserve.note_refusal()
+    reserve.note_refusal(0)
     assert reserve.on_top_of(1, burst=20, now=1) == 0
     reserve.note_grant()
     assert reserve.on_top_of(1, burst=20, now=1) == 4

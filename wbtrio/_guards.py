@@ -37,38 +37,45 @@ class Reserve:
     """Tokens left to other programs, so that neither they nor we are refused.
 
     Who spends a shared budget to the last token is refused whenever a stranger comes in between.
-    So once `Remaining` showed strangers and a request was refused for them, as many tokens stay
-    as they were seen to take at once, and one more, but never more than half a bucket. That costs
-    no throughput, since all that refills is spent; it is forgotten when no stranger was seen for
-    ten minutes. The request after a 429 still goes when WB says. Only this process knows of it.
+    So once a request was refused for strangers whom `Remaining` had shown, or for the second time,
+    as many tokens stay as they were seen to take at once, and one more, but never more than half
+    a bucket. That costs no throughput, since all that refills is spent; it is forgotten when no
+    stranger was noticed for ten minutes. The request after a 429 still goes when WB says. Only
+    this process knows of it.
     """
 
     def __init__(self) -> None:
         self._tokens = 0
         self._most_seen = 0
+        self._refusals = 0
         self._until = 0
         self._is_due = False
 
     def see(self, foreign: int, now: int) -> None:
         """`Remaining` showed that strangers took so many tokens."""
-        if now >= self._until:
-            self._tokens = self._most_seen = 0
-            self._is_due = False
-        self._until = now + RESERVE_FOR
+        self._notice(now)
         self._most_seen = max(self._most_seen, foreign)
         if self._tokens:
             self._tokens = self._most_seen + 1
 
-    def note_refusal(self) -> None:
-        """A request of ours was refused."""
+    def note_refusal(self, now: int) -> None:
+        """A request of ours was refused that the bucket had granted."""
+        self._notice(now)
+        self._refusals += 1
         self._tokens = 0
-        self._is_due = True
+        self._is_due = self._most_seen > 0 or self._refusals > 1
 
     def note_grant(self) -> None:
         """A request of ours goes; those after it leave the reserve."""
         if self._is_due:
             self._is_due = False
-            self._tokens = self._most_seen + 1 if self._most_seen else 0
+            self._tokens = max(self._most_seen, 1) + 1
+
+    def _notice(self, now: int) -> None:
+        if now >= self._until:
+            self._tokens = self._most_seen = self._refusals = 0
+            self._is_due = False
+        self._until = now + RESERVE_FOR
 
     def on_top_of(self, cost: int, burst: int, now: int) -> int:
         """Tokens to have there beside `cost`."""

@@ -176,15 +176,15 @@ class Lane:
         if state.not_before > max(before.not_before, self._hold_until):
             self._hold_until = state.not_before
             self._hold_cause = Cause.PENALTY if plan.reason is Reason.PENALIZED else Cause.EXHAUSTED
-        if plan.reason is Reason.PENALIZED:
-            self._reserve.note_refusal()
         if plan.narrowing is not None and plan.narrowing.charge:
             self._charged_until = state.full_at
         foreign = self._foreign(reply, plan, remaining, grant)
         if foreign > 0:
             self.statistics.foreign += foreign
             self._foreign_until = state.full_at
-            if plan.reason is not Reason.PENALIZED:
+            if plan.reason is Reason.PENALIZED:
+                self._reserve.note_refusal(reply.now)
+            else:
                 self._reserve.see(foreign, reply.now)
         self.learn(state)
 
