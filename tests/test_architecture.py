@@ -21,12 +21,12 @@ PACKAGE = ROOT / "wbtrio"
 LAYERS = (
     ("_errors", "_operation_ids"),
     ("_bucket", "_guards", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
-    ("_registry", "_refusals", "_positions", "observability", "rows"),
+    ("_registry", "_refusals", "_json_rows", "_positions", "observability", "rows"),
     ("_loop",),
     ("stores",),
     ("_lane", "_ledger", "_limiter", "_permit"),
     ("_sending", "_transport"),
-    ("_calls", "_client", "_pages", "_pagination", "_requests", "_scope", "_tasks"),
+    ("_ahead", "_calls", "_client", "_pages", "_pagination", "_requests", "_scope", "_spool", "_tasks"),
     ("importer",),
     ("testing", "cli"),
 )
@@ -34,6 +34,7 @@ LAYERS = (
 
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 PURE = {
+    "_json_rows",
     *("_bucket", "_headers", "_replies", "_reply_text", "_tokens"),
     *("_guards", "_positions", "_reconcile", "_refusals", "_registry", "_statistics"),
 }

@@ -21,6 +21,7 @@ from ._refusals import refusal
 from ._replies import Meaning, error_from, read_reply
 from ._requests import Answer, Call, fill_path
 from ._sending import EXTENSION, PermitReport, Sending
+from ._spool import read_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ._registry import Operation, Registry
     from ._replies import Reply
     from ._requests import CallPolicy, Credentials, Query
+    from ._spool import Body
     from ._transport import RateLimitTransport
 
 logger = logging.getLogger("wbtrio")
@@ -91,11 +93,18 @@ class Caller:
         where = fill_path(operation.id, operation.path, path or {})
         return Call(operation, f"https://{host}{where}", params or {}, json, headers or {})
 
-    async def send(self, call: Call, *, max_wait: float | None = None) -> Answer:
+    async def send(
+        self, call: Call, *, max_wait: float | None = None, may_spool: bool = False
+    ) -> Answer:
         """Send a call until WB gave its answer, within the policy's patience.
 
         Once WB says that the token has expired, no further request is sent with it: calls that
         still wait for their permit end at once (field case WB-020).
+
+        Args:
+            call: What to send.
+            max_wait: Seconds that it may wait for permits in all; None: the policy's.
+            may_spool: Whether a body too large for memory may come as a file (`Answer.spool`).
 
         Raises:
             TokenExpired: WB said so to another call of the account; this one was not sent.
@@ -104,7 +113,7 @@ class Caller:
             NetworkError: No reply came, and repeating is not safe or did not help.
         """
         patience = self.policy.max_wait if max_wait is None else max_wait
-        course = _Course(self, call, patience)
+        course = _Course(self, call, patience, may_spool=may_spool)
         self._courses.add(course)
         try:
             return await course.run()
@@ -145,8 +154,9 @@ class Caller:
 class _Course:
     """The course of one call: its attempts, and what they used up."""
 
-    def __init__(self, caller: Caller, call: Call, patience: float) -> None:
+    def __init__(self, caller: Caller, call: Call, patience: float, *, may_spool: bool) -> None:
         self._caller = caller
+        self._may_spool = may_spool
         self._call = call
         self._patience = patience
         self._refused = 0
@@ -175,7 +185,7 @@ class _Course:
         sending = Sending(max_wait=self._patience, fail_fast=self._caller.policy.fail_fast)
         self._sending = sending
         try:
-            response = await self._exchange(sending)
+            response, body = await self._exchange(sending)
         except RateLimited as refusal:
             if self._last_429 is None:
                 raise
@@ -187,23 +197,25 @@ class _Course:
             raise self._network_error(failure, sent=sending.sent) from failure
         report: PermitReport = response.extensions[EXTENSION]
         self._patience = max(0.0, self._patience - report.waited)
-        return await self._judge(response, report)
+        return await self._judge(response, body, report)
 
-    async def _exchange(self, sending: Sending) -> httpx.Response:
+    async def _exchange(self, sending: Sending) -> tuple[httpx.Response, Body]:
         request = self._call.request(self._caller.credentials, self._caller.timeout)
         request.extensions[EXTENSION] = sending
         response = await self._caller.transport.handle_async_request(request)
         try:
-            await response.aread()
+            body = await read_body(response, may_spool=self._may_spool)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
-        return response
+        return response, body
 
-    async def _judge(self, response: httpx.Response, report: PermitReport) -> Answer | None:
-        operation, body = self._call.operation, response.content
+    async def _judge(
+        self, response: httpx.Response, body: Body, report: PermitReport
+    ) -> Answer | None:
+        operation = self._call.operation
         reply = read_reply(
-            response.status_code, response.headers, body, json_due=not operation.write
+            response.status_code, response.headers, body.head, json_due=not operation.write
         )
         if reply.meaning in {Meaning.OK, Meaning.EMPTY}:
             return Answer(
@@ -211,9 +223,12 @@ class _Course:
                 account=self._caller.account,
                 status=response.status_code,
                 headers=response.headers,
-                body=body,
+                body=body.head,
                 permit=report,
+                spool=body.file,
             )
+        if body.file is not None:
+            body.file.close()
         error = self._error(response, reply, report)
         if isinstance(error, RateLimited):
             self._remember_429(error)

@@ -7,16 +7,19 @@ on at the same page.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
+from ._ahead import PagesAhead
 from ._errors import BadRequest, CallerError, CursorStuck
 from ._pagination import PageRequest, Step, Walk, pagination_of, passes_of
 from ._positions import Position, get_path, put_path
 from ._requests import Answer
+from ._spool import PartReader
 from ._tasks import TaskOrder, TaskRun
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ class Page(Struct, Generic[T], frozen=True):
             JSON. None where WB's lists cannot be continued, offsets among them.
         is_last: Whether the walk ends with this page.
         answer: WB's reply as it came.
+        is_whole: False: more rows of this page of WB's follow, as a `Page` of the same number
+            (see `part_rows`); `cursor` is None then.
     """
 
     items: list[T]
@@ -44,6 +49,7 @@ class Page(Struct, Generic[T], frozen=True):
     cursor: Position | None
     is_last: bool
     answer: Answer
+    is_whole: bool = True
 
 
 class Listing(Struct, frozen=True):
@@ -59,6 +65,7 @@ class Listing(Struct, frozen=True):
     ids: Sequence[int | str] | None = None
     host: str | None = None
     max_wait: float | None = None
+    part_rows: int | None = None
 
 
 class Pages(Generic[T]):
@@ -78,10 +85,16 @@ class Pages(Generic[T]):
         self._fault: WbTrioError | None = None
         self._busy = False
         self._task: TaskRun | None = None
+        self._parts: Iterator[Page[T]] = iter(())
+        self._may_spool = listing.part_rows is not None
+        if listing.part_rows is not None and listing.part_rows < 1:
+            raise CallerError(f"part_rows must be positive, got {listing.part_rows}.")
         self._walks: Iterator[Walk] = iter(())
         self._request: PageRequest | None = None
         if self._how.scheme == "task":
-            order = TaskOrder(listing.params, listing.json, listing.path, listing.max_wait)
+            order = TaskOrder(
+                listing.params, listing.json, listing.path, listing.max_wait, self._may_spool
+            )
             self._task = TaskRun(caller, self._operation, self._how, order)
         else:
             self._walks = self._each_pass(set())
@@ -108,30 +121,83 @@ class Pages(Generic[T]):
         finally:
             self._busy = False
 
+    def ahead(self, count: int = 1) -> PagesAhead[T]:
+        """Ask for the next pages while the caller works on this one.
+
+            async with seller.pages("content.cards.list").ahead() as pages:
+                async for page in pages:
+                    ...
+
+        Args:
+            count: How many pages may be asked for before they are taken, 1 to 64.
+
+        Raises:
+            CallerError: `count` is out of range.
+        """
+        return PagesAhead(self, count)
+
     async def aclose(self) -> None:
-        """End the walk. There is nothing to release; it serves `contextlib.aclosing`."""
+        """End the walk. Only a large page's file is released; it serves `contextlib.aclosing`."""
         self._request = self._fault = self._task = None
         self._walks = iter(())
+        self._end_parts()
 
     async def _next(self) -> Page[T]:
+        for part in self._parts:
+            await anyio.lowlevel.checkpoint()
+            return part
         if self._fault is not None:
             raise self._fault
         if self._task is not None:
             answer = await self._task.result()
             self._task = None
+            if answer.spool is not None and self._listing.type is not bytes:
+                return self._first_part(answer, is_report=True)
             return Page(self._rows_of_report(answer), 1, None, is_last=True, answer=answer)
         if self._request is None:
             raise StopAsyncIteration
         answer = await self._fetch(self._request)
+        if answer.spool is not None:
+            return self._first_part(answer)
         step = self._take(answer)
         rows = self._typed(step.rows, answer)
         is_last = self._go_on(step, answer)
         self._number += 1
         return Page(rows, self._number, step.position, is_last, answer)
 
+    def _first_part(self, answer: Answer, *, is_report: bool = False) -> Page[T]:
+        self._number += 1
+        self._parts = self._each_part(answer, is_report=is_report)
+        return next(self._parts)
+
+    def _end_parts(self) -> None:
+        parts, self._parts = self._parts, iter(())
+        if isinstance(parts, Generator):
+            parts.close()
+
+    def _each_part(self, answer: Answer, *, is_report: bool) -> Generator[Page[T], None, None]:
+        """A page that is too large for memory, piece by piece; it is a page once all are taken."""
+        walk = None if is_report else self._walk
+        parts = PartReader(answer, self._how.items, self._listing.part_rows or 1)
+        fresh = 0
+        with parts:
+            for rows in parts:
+                new = rows if walk is None else walk.fresh(rows)
+                fresh += len(new)
+                if new:
+                    typed = self._typed(new, answer)
+                    yield Page(typed, self._number, None, False, answer, is_whole=False)
+            rest = parts.rest()
+            if walk is None:
+                yield Page([], self._number, None, is_last=True, answer=answer)
+                return
+            step = walk.conclude(rest, [], count=parts.count, fresh=fresh, last=parts.last)
+            is_last = self._go_on(step, answer)
+            yield Page([], self._number, step.position, is_last, answer)
+
     def _rows_of_report(self, answer: Answer) -> list[Any]:
         if self._listing.type is bytes:
-            return [answer.body]
+            return [answer.body if answer.spool is None else answer.spool.read()]
         rows = get_path(answer.json(), self._how.items)
         if rows is None:
             return []
@@ -159,7 +225,9 @@ class Pages(Generic[T]):
             path=self._listing.path,
             host=self._listing.host,
         )
-        return await self._caller.send(call, max_wait=self._listing.max_wait)
+        return await self._caller.send(
+            call, max_wait=self._listing.max_wait, may_spool=self._may_spool
+        )
 
     def _take(self, answer: Answer) -> Step:
         try:

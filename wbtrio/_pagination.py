@@ -129,14 +129,27 @@ class Walk:
             TypeError: The reply holds no list where its rows should be.
         """
         rows = self._rows(reply)
-        fresh = self._fresh(rows)
-        page = PageSeen(reply, rows, self._asked_size, len(fresh))
+        fresh = self.fresh(rows)
+        last = rows[-1] if rows else None
+        return self.conclude(reply, fresh, count=len(rows), fresh=len(fresh), last=last)
+
+    def conclude(self, reply: Any, rows: list[Any], *, count: int, fresh: int, last: Any) -> Step:
+        """What to ask next, after a reply whose rows were read elsewhere.
+
+        Args:
+            reply: The reply's JSON; its rows need not be in it.
+            rows: For `Step.rows`.
+            count: How many rows the reply had.
+            fresh: How many of them `fresh` let pass.
+            last: The last of them; None: there is none.
+        """
+        page = PageSeen(reply, count, last, self._asked_size, fresh)
         asked = self._course.now()
         self._course.advance(page)
         request, fault = None, None
         if not self._has_ended(page):
             request, fault = self._onward(asked, page)
-        return Step(fresh, len(rows), self._kept(), request, fault)
+        return Step(rows, count, self._kept(), request, fault)
 
     def _onward(
         self, asked: Mapping[str, Any] | None, page: PageSeen
@@ -224,7 +237,8 @@ class Walk:
             raise TypeError(f"there is no list at `{path or '$'}`")
         return items
 
-    def _fresh(self, rows: list[Any]) -> list[Any]:
+    def fresh(self, rows: list[Any]) -> list[Any]:
+        """Those of the rows that were not seen before; they are seen from now on."""
         names = self._pagination.row_key
         if not names:
             return rows
@@ -244,10 +258,10 @@ class Walk:
         if isinstance(self._course, Chunks):
             return False
         field = get_path(page.reply, self._pagination.end_field)
-        is_full = bool(page.size) and len(page.rows) >= page.size
+        is_full = bool(page.size) and page.count >= page.size
         rules = {
             "short_page": bool(page.size) and not is_full,
-            "empty_page": not page.rows,
+            "empty_page": not page.count,
             "no_content": page.reply is None,
             "zero_cursor": self._course.is_zero,
             "total_reached": isinstance(field, int) and self._course.reached >= field,

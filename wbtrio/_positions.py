@@ -68,10 +68,19 @@ def put_path(target: dict[str, Any], path: str, value: Any) -> None:
 
 
 class PageSeen(Struct, frozen=True):
-    """One reply, read."""
+    """One reply, read.
+
+    Attributes:
+        reply: Its JSON; of a large page, all but the rows.
+        count: Its rows, seen before or not.
+        last: The last of them; None: there is none.
+        size: Rows that were asked for; 0: WB takes no size.
+        fresh: Its rows that were not seen before.
+    """
 
     reply: Any
-    rows: list[Any]
+    count: int
+    last: Any
     size: int
     fresh: int
 
@@ -100,8 +109,8 @@ class Offset:
 
     def advance(self, page: PageSeen) -> None:
         # By the rows that came, not by those asked for: WB may cap a page below its limit.
-        self.reached += len(page.rows)
-        self.ended = not page.rows
+        self.reached += page.count
+        self.ended = not page.count
         if not self._kept:
             for path, source in self._pagination.cursor.items():
                 value = get_path(page.reply, source)
@@ -145,7 +154,7 @@ class Cursor:
         self._at = dict(self.now())
         source = page.reply
         if self._pagination.cursor_from == "last_row":
-            source = page.rows[-1] if page.rows else None
+            source = page.last
         self._next = {
             path: get_path(source, where) for path, where in self._pagination.cursor.items()
         }

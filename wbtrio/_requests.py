@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -67,6 +67,8 @@ class Answer(Struct, frozen=True):
         headers: The reply's headers; names match in any case.
         body: The whole body, decompressed.
         permit: What the request cost, and why it waited.
+        spool: Where the body was too large for memory: a file that holds it, and `body` is only
+            its beginning. Only where a walk asked for it (`part_rows`).
     """
 
     operation: str
@@ -75,6 +77,7 @@ class Answer(Struct, frozen=True):
     headers: Mapping[str, str]
     body: bytes
     permit: PermitReport
+    spool: IO[bytes] | None = None
 
     @property
     def excerpt(self) -> str:

@@ -54,6 +54,9 @@ class ListOptions(TypedDict, total=False):
         ids: The ids to ask for, where a list is asked by ids.
         host: Which of the operation's hosts to ask; default: the first.
         max_wait: Seconds that each page may wait for permits; default: the scope's.
+        part_rows: Take pages larger than 8 MB in parts of so many rows, so that memory stays
+            flat whatever WB sends: such a page comes as several (`Page.is_whole`), read from a
+            temporary file. Default: every page comes whole.
     """
 
     params: Query
@@ -64,6 +67,7 @@ class ListOptions(TypedDict, total=False):
     ids: Sequence[int | str]
     host: str
     max_wait: float
+    part_rows: int
 
 
 class AccountScope:

@@ -34,6 +34,7 @@ class TaskOrder(Struct, frozen=True):
     json: Any
     path: Mapping[str, str | int] | None
     max_wait: float | None
+    may_spool: bool = False
 
 
 class TaskRun:
@@ -63,7 +64,7 @@ class TaskRun:
         if not self._is_done:
             await self._wait_until_done(self._id)
             self._is_done = True
-        return await self._ask(self._how.download, self._id)
+        return await self._ask(self._how.download, self._id, may_spool=self._order.may_spool)
 
     async def _create(self) -> str | int:
         call = self._caller.prepare(
@@ -93,13 +94,15 @@ class TaskRun:
                 raise self._error(f"WB gave the task up: its state is {state!r}")
         raise self._error(f"the task is not done after {LONGEST_TASK:.0f} s")
 
-    async def _ask(self, operation_id: str, task_id: str | int) -> Answer:
+    async def _ask(
+        self, operation_id: str, task_id: str | int, *, may_spool: bool = False
+    ) -> Answer:
         operation = self._caller.registry.operation(operation_id)
         # The one path parameter of these operations is the task's id, whatever it is called.
         path = dict.fromkeys(operation.path_parameters, task_id)
         params = {} if path else {self._how.status_ids: [task_id]}
         call = self._caller.prepare(operation_id, params=params, path=path)
-        return await self._caller.send(call, max_wait=self._order.max_wait)
+        return await self._caller.send(call, max_wait=self._order.max_wait, may_spool=may_spool)
 
     def _state(self, answer: Answer) -> Any:
         state = get_path(answer.json(), self._how.status_field)
