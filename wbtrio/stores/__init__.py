@@ -9,12 +9,14 @@ from ._protocol import (
     RefundRequest,
     Store,
 )
+from .file import FileStore
 from .memory import MemoryStore
 from .redis import RedisStore
 
 __all__ = [
     "AcquireReply",
     "AcquireRequest",
+    "FileStore",
     "MemoryStore",
     "NarrowReply",
     "PeekReply",
