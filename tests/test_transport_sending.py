@@ -136,10 +136,19 @@ async def test_cancelled_anywhere_no_token_is_lost_or_spent_twice_and_no_place_s
     assert await cancel_at_every_checkpoint(scenario, check) > 10
 
 
-async def test_a_thousand_cancelled_requests_leave_a_transport_that_works() -> None:
-    """Httpcore 1.0.9 leaks the slot of a cancelled waiter on a bounded pool; ours is unbounded."""
+async def test_a_thousand_cancelled_requests_leave_a_transport_that_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a bounded pool httpcore 1.0.9 leaks the slot of a cancelled waiter; ours is unbounded."""
     network = Network(connect=0.01, reply=0.5)
-    transport = RateLimitTransport(network.transport(), max_connections=2)
+    real = httpx.AsyncHTTPTransport
+
+    def over_the_network(limits: httpx.Limits) -> httpx.AsyncHTTPTransport:
+        monkeypatch.setattr("httpx.AsyncHTTPTransport", real)
+        return network.transport(max_connections=limits.max_connections)
+
+    monkeypatch.setattr("httpx.AsyncHTTPTransport", over_the_network)
+    transport = RateLimitTransport()
 
     async def cancelled_after(seconds: float, seller: int) -> None:
         headers = {"Authorization": make_token(f"seller-{seller}")}
