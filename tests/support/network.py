@@ -57,7 +57,10 @@ class Network(httpcore.AsyncNetworkBackend):
         """Httpx's real transport over this network."""
         transport = httpx.AsyncHTTPTransport(verify=_NO_CHECKS)
         transport._pool = httpcore.AsyncConnectionPool(
-            network_backend=self, max_connections=max_connections, max_keepalive_connections=5
+            ssl_context=_NO_CHECKS,
+            network_backend=self,
+            max_connections=max_connections,
+            max_keepalive_connections=5,
         )
         return transport
 
