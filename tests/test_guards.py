@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wbtrio._guards import RESERVE_FOR, Reserve, Window
+from wbtrio._guards import LONGEST_SPREAD, RESERVE_FOR, Lead, Reserve, Window
 
 moments = st.integers(0, 10**12)
 
@@ -95,3 +95,30 @@ def test_a_refund_gives_the_window_its_token_back() -> None:
     window.spend(1)
     window.spend(-1)
     assert window.wait(0, 1) == 0
+
+
+def test_requests_stay_behind_a_first_one_that_was_slow_to_leave() -> None:
+    lead = Lead()
+    lead.note(20_000, 5_000, was_full=True)
+    lead.note(0, 5_000, was_full=False)
+    assert lead.us() == 20_000
+    lead.note(1_000, 5_000, was_full=True)
+    assert lead.us() == 1_000
+
+
+def test_an_even_round_trip_however_long_costs_nothing() -> None:
+    lead = Lead()
+    for _ in range(3):
+        lead.note(0, 24_400_000, was_full=True)
+    assert lead.us() == 0
+
+
+@given(st.lists(st.integers(0, 10**8), min_size=1))
+def test_the_spread_of_the_round_trips_is_stayed_behind_up_to_a_quarter_second(
+    round_trips: list[int],
+) -> None:
+    lead = Lead()
+    for round_trip in round_trips:
+        lead.note(0, round_trip, was_full=False)
+    recent = round_trips[-16:]
+    assert lead.us() == min(max(recent) - min(recent), LONGEST_SPREAD)

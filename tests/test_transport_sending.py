@@ -221,7 +221,7 @@ async def test_a_callers_own_trace_still_hears_everything_and_is_not_replaced() 
 async def test_only_the_requests_own_first_byte_counts_as_sent(
     event: str, method: bytes, sent: bool
 ) -> None:
-    watch = SendWatch(None, traced=False)
+    watch = SendWatch(None, on_send=lambda: None, traced=False)
     await watch(event, {"request": httpcore.Request(method, "https://wb.ru/")})
     assert watch.may_have_sent(httpx.ReadError("no")) is sent
 

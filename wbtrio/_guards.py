@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from ._bucket import MICROSECONDS
 
 RESERVE_FOR = 600 * MICROSECONDS
+ROUND_TRIPS_REMEMBERED = 16
+LONGEST_SPREAD = MICROSECONDS // 4
+"""µs; beyond that a slow reply was slow to be made, after WB had counted (field case WB-023)."""
 
 
 class Window:
@@ -86,3 +91,34 @@ class Reserve:
     def forgotten_in(self, now: int) -> int:
         """µs until the strangers are forgotten, if none is seen meanwhile."""
         return max(0, self._until - now)
+
+
+class Lead:
+    """How far our bucket may run ahead of WB's, which counts a request when it arrives.
+
+    Both begin to refill with the first request after a full bucket: ours when it is granted,
+    WB's when it arrives. If that one was slow to leave (it had to connect first), all later ones
+    would come that much too early. So they wait for it, and for the spread of the round trips.
+    Where the burst is above one token, that costs a delay once and no throughput.
+    """
+
+    def __init__(self) -> None:
+        self._first_delay = 0
+        self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS_REMEMBERED)
+
+    def note(self, delay: int, round_trip: int, *, was_full: bool) -> None:
+        """A reply came.
+
+        Args:
+            delay: µs from the grant until the request left.
+            round_trip: µs from then until the reply.
+            was_full: Whether the bucket was full before the grant.
+        """
+        if was_full:
+            self._first_delay = delay
+        self._round_trips.append(round_trip)
+
+    def us(self) -> int:
+        """µs to stay behind our bucket."""
+        spread = max(self._round_trips, default=0) - min(self._round_trips, default=0)
+        return self._first_delay + min(spread, LONGEST_SPREAD)

@@ -27,7 +27,7 @@ from ._reconcile import (
     refills_late,
 )
 from ._statistics import LimiterStatistics
-from .stores import MemoryStore, Store
+from .stores import MemoryStore, PeekReply, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,6 +127,19 @@ class WbRateLimiter:
         """As `acquire`, but raise `RateLimited` rather than wait; at most one store call."""
         return await self.acquire(bucket, *more, cost=cost, error_cost=error_cost, max_wait=0)
 
+    async def peek(self, *buckets: Bucket) -> PeekReply:
+        """What is known of buckets, without changing them: one store call.
+
+        Their states are the store's and this process's together, by the pointwise maximum.
+
+        Raises:
+            StoreError: The store failed.
+        """
+        reply = await self._ledger.store.peek([bucket.key for bucket in buckets])
+        known = [self._lane(bucket).hint for bucket in buckets]
+        merged = map(_bucket.merge, reply.states, known)
+        return PeekReply(reply.now, tuple(merged))
+
     async def reconcile(
         self, bucket: Bucket, headers: Mapping[str, str] | Observation
     ) -> Settlement:
@@ -162,6 +175,8 @@ class WbRateLimiter:
         grant: Grant | None = None,
         charge: int = 0,
         error_cost: int = 1,
+        delay: int = 0,
+        round_trip: int = 0,
     ) -> Settlement:
         """Narrow a bucket to one reply; `Permit.settle` and `reconcile` come down to this.
 
@@ -172,9 +187,13 @@ class WbRateLimiter:
             grant: The grant that it answers, where known.
             charge: Tokens to take beyond the request itself.
             error_cost: Requests that WB counts for a 4XX of the operation.
+            delay: µs from the grant until the request left.
+            round_trip: µs from then until the reply.
         """
         lane = self._lane(bucket)
         lane.statistics.settled += 1
+        if grant is not None:
+            lane.learn_timing(grant, delay, round_trip)
         self._log_drift(lane, observation)
         if refused:
             plan = self._plan_penalty(lane, observation, grant, error_cost)

@@ -9,6 +9,7 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from ._headers import Observation, parse_observed_rate_limit
+from ._loop import loop_clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,8 @@ class Settler(Protocol):
         grant: Grant | None = None,
         charge: int = 0,
         error_cost: int = 1,
+        delay: int = 0,
+        round_trip: int = 0,
     ) -> Settlement:
         """Narrow the bucket to a reply."""
         ...
@@ -77,7 +80,9 @@ class Permit:
     __slots__ = (
         "_error_cost",
         "_granted",
+        "_granted_at",
         "_sent",
+        "_sent_at",
         "_settled",
         "_settler",
         "buckets",
@@ -105,6 +110,7 @@ class Permit:
         self._error_cost = error_cost
         self._sent = False
         self._settled = False
+        self._granted_at = self._sent_at = loop_clock()
 
     def __repr__(self) -> str:
         return f"<Permit: {self.cost} of {self.buckets[0].key}>"
@@ -123,8 +129,13 @@ class Permit:
                 await self.refund()
 
     def mark_sent(self) -> None:
-        """The request is about to leave: from here on its tokens are spent."""
+        """The request is about to leave: from here on its tokens are spent.
+
+        Called again, the last call counts: WB sees the request when it arrives, not when it was
+        granted, and `settle` takes that into account.
+        """
         self._sent = True
+        self._sent_at = loop_clock()
 
     async def settle(
         self, status: int, headers: Mapping[str, str], *, refused: bool | None = None
@@ -151,6 +162,8 @@ class Permit:
             grant=self._granted.grants[0],
             charge=charge,
             error_cost=self._error_cost,
+            delay=self._sent_at - self._granted_at,
+            round_trip=loop_clock() - self._sent_at,
         )
 
     async def refund(self) -> bool:

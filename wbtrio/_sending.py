@@ -91,9 +91,11 @@ class SendWatch:
         self,
         callers: Callable[[str, Mapping[str, Any]], Awaitable[None]] | None,
         *,
+        on_send: Callable[[], None],
         traced: bool,
     ) -> None:
         self._callers = callers
+        self._on_send = on_send
         self._traced = traced
         self._sent = False
 
@@ -103,6 +105,7 @@ class SendWatch:
         is_connect = getattr(info.get("request"), "method", b"") == b"CONNECT"
         if event.endswith(".send_request_headers.started") and not is_connect:
             self._sent = True
+            self._on_send()
         if self._callers is not None:
             await self._callers(event, info)
 

@@ -217,21 +217,23 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
             await slot.take()
             try:
                 inner = self._inner_for(request)
-                watch = SendWatch(request.extensions.get("trace"), traced=is_traced(inner))
+                watch = SendWatch(
+                    request.extensions.get("trace"),
+                    on_send=permit.mark_sent,
+                    traced=is_traced(inner),
+                )
                 sending.sent = True
+                permit.mark_sent()
                 response = await inner.handle_async_request(self._forwarded(request, watch))
             except BaseException:
                 slot.release()
                 raise
         except BaseException as failure:
             sending.sent = watch is not None and watch.may_have_sent(failure)
-            if sending.sent:
-                permit.mark_sent()
-            else:
+            if not sending.sent:
                 with anyio.CancelScope(shield=True):
                     await permit.refund()
             raise
-        permit.mark_sent()
         if response.is_closed:
             slot.release()
         else:
