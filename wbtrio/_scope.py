@@ -91,6 +91,11 @@ class AccountScope:
         return self._caller.credentials.seller
 
     @property
+    def max_wait(self) -> float:
+        """Seconds that a call may wait for permits in all, unless it says otherwise."""
+        return self._caller.policy.max_wait
+
+    @property
     def cancel_scope(self) -> CancelScope:
         """Cancels the account's tasks, and nothing else."""
         return self._task_group.cancel_scope
