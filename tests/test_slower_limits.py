@@ -86,15 +86,22 @@ def test_a_truthful_429_of_the_registrys_own_limit_proves_nothing(
 
 
 @given(limits, moments, moments, slowdowns)
-def test_slowing_down_never_raises_the_level_and_is_idempotent(
+def test_slowing_down_raises_no_level_above_zero_and_is_idempotent(
     limit: Limit, full_at: int, now: int, by: Narrowing
 ) -> None:
     state = State(full_at, 0, 7)
     once = narrow(state, limit, now, by)
-    assert tokens(once, limit, now) <= tokens(state, limit, now)
+    assert tokens(once, limit, now) <= max(0, tokens(state, limit, now))
     assert narrow(once, limit, now, by) == once
     assert pace(once, limit).interval >= limit.interval
     assert pace(once, limit).burst <= limit.burst
+
+
+def test_a_hold_s_hours_are_not_multiplied_by_the_slower_pace() -> None:
+    fast = Limit(60 * SECOND, 100, 5)
+    blindly_held = narrow(FULL, fast, 0, Narrowing(hold=24 * HOUR, full_in=24 * HOUR))
+    by = Narrowing(hold=HOUR, full_in=HOUR, slow_interval=HOUR, burst_cut=4, slow_for=24 * HOUR)
+    assert narrow(blindly_held, fast, HOUR, by).full_at <= 26 * HOUR
 
 
 @given(limits, moments, moments, slowdowns, slowdowns)

@@ -237,7 +237,11 @@ def _slow_down(state: State, limit: Limit, now: int, by: Narrowing) -> State:
         burst_cut=max(state.burst_cut, by.burst_cut),
         slow_until=max(state.slow_until, now + by.slow_for),
     )
-    full_at = _repaced(state.full_at, now, pace(state, limit), pace(slower, limit))
+    old = pace(state, limit)
+    # What lies beyond an empty bucket may be a hold's time, not tokens: it is kept as it is, or
+    # hours would become years.
+    empty = min(state.full_at, now + old.refill_time)
+    full_at = _repaced(empty, now, old, pace(slower, limit)) + state.full_at - empty
     return slower._replace(full_at=full_at)
 
 

@@ -46,7 +46,10 @@ class MemoryStore:
         """See `Store.acquire`."""
         await anyio.lowlevel.checkpoint()
         now = self._clock()
-        merged = [_bucket.merge(self._read(request.key), request.hint) for request in requests]
+        merged = [
+            _bucket.forget(_bucket.merge(self._read(key), hint), limit, now)
+            for key, limit, _, hint in requests
+        ]
         decisions = [
             _bucket.acquire(state, request.limit, now, request.cost)
             for state, request in zip(merged, requests, strict=True)

@@ -28,7 +28,11 @@ if slow_interval > 0 then
   bucket.burst_cut = max(bucket.burst_cut, tonumber(ARGV[17]))
   bucket.slow_until = max(bucket.slow_until, now + tonumber(ARGV[18]))
   local new_interval, new_burst = pace(bucket, interval, burst)
+  -- Beyond an empty bucket may be a hold's time, not tokens: it is kept as it is.
+  local beyond = max(0, bucket.full_at - now - old_burst * old_interval)
+  bucket.full_at = bucket.full_at - beyond
   repace(bucket, now, old_interval, old_burst, new_interval, new_burst)
+  bucket.full_at = bucket.full_at + beyond
 end
 local listed_interval, listed_burst = interval, burst
 interval, burst = pace(bucket, interval, burst)
