@@ -5,7 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wbtrio._guards import LONGEST_SPREAD, RESERVE_FOR, Lead, Reserve, Window
+from wbtrio._bucket import FULL, Limit, acquire, narrow, wait
+from wbtrio._guards import LONGEST_SPREAD, RESERVE_FOR, Reserve, Spread, Window
+from wbtrio._reconcile import Grant, Reason, plan_late_departure
+
+SECOND = 1_000_000
 
 moments = st.integers(0, 10**12)
 
@@ -97,28 +101,55 @@ def test_a_refund_gives_the_window_its_token_back() -> None:
     assert window.wait(0, 1) == 0
 
 
-def test_requests_stay_behind_a_first_one_that_was_slow_to_leave() -> None:
-    lead = Lead()
-    lead.note(20_000, 5_000, was_full=True)
-    lead.note(0, 5_000, was_full=False)
-    assert lead.us() == 20_000
-    lead.note(1_000, 5_000, was_full=True)
-    assert lead.us() == 1_000
-
-
 def test_an_even_round_trip_however_long_costs_nothing() -> None:
-    lead = Lead()
+    spread = Spread()
     for _ in range(3):
-        lead.note(0, 24_400_000, was_full=True)
-    assert lead.us() == 0
+        spread.note(24_400_000)
+    assert spread.us() == 0
 
 
 @given(st.lists(st.integers(0, 10**8), min_size=1))
 def test_the_spread_of_the_round_trips_is_stayed_behind_up_to_a_quarter_second(
     round_trips: list[int],
 ) -> None:
-    lead = Lead()
+    spread = Spread()
     for round_trip in round_trips:
-        lead.note(0, round_trip, was_full=False)
+        spread.note(round_trip)
     recent = round_trips[-16:]
-    assert lead.us() == min(max(recent) - min(recent), LONGEST_SPREAD)
+    assert spread.us() == min(max(recent) - min(recent), LONGEST_SPREAD)
+
+
+def granted(limit: Limit, cost: int = 1) -> Grant:
+    return Grant(acquire(FULL, limit, 0, cost).state, 0, cost)
+
+
+def test_a_request_that_left_late_moves_the_refill_to_when_it_arrived() -> None:
+    limit = Limit(60 * SECOND, 100, 5)
+    grant = granted(limit)
+    plan = plan_late_departure(limit, grant, delay=20_000, round_trip=10_000)
+    assert plan is not None
+    assert plan.narrowing is not None
+    assert plan.reason is Reason.DEPARTED_LATE
+    after = narrow(grant.state, limit, 30_000, plan.narrowing)
+    assert after.full_at == grant.state.full_at + 30_000
+
+
+def test_wb_023_the_interval_of_a_slow_reply_counts_from_the_request() -> None:
+    limit = Limit(60 * SECOND, 1, 1)
+    grant = granted(limit)
+    plan = plan_late_departure(limit, grant, delay=200_000, round_trip=24_400_000)
+    assert plan is not None
+    assert plan.narrowing is not None
+    after = narrow(grant.state, limit, 24_600_000, plan.narrowing)
+    assert 24_600_000 + wait(after, limit, 24_600_000) == 60 * SECOND + 200_000 + LONGEST_SPREAD
+
+
+def test_an_open_connection_is_no_late_departure() -> None:
+    limit = Limit(60 * SECOND, 100, 5)
+    assert plan_late_departure(limit, granted(limit), delay=1_000, round_trip=10_000) is None
+
+
+def test_a_late_departure_from_a_bucket_in_use_changes_nothing_for_wb() -> None:
+    limit = Limit(60 * SECOND, 100, 5)
+    second = Grant(acquire(granted(limit).state, limit, 1_000).state, 1_000, 1)
+    assert plan_late_departure(limit, second, delay=20_000, round_trip=10_000) is None

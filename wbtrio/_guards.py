@@ -93,32 +93,23 @@ class Reserve:
         return max(0, self._until - now)
 
 
-class Lead:
-    """How far our bucket may run ahead of WB's, which counts a request when it arrives.
+class Spread:
+    """How unevenly requests travel: one that is quick may arrive at WB too early by as much.
 
-    Both begin to refill with the first request after a full bucket: ours when it is granted,
-    WB's when it arrives. If that one was slow to leave (it had to connect first), all later ones
-    would come that much too early. So they wait for it, and for the spread of the round trips.
-    Where the burst is above one token, that costs a delay once and no throughput.
+    Grants that we space by one interval reach WB closer together when an earlier one took longer
+    than a later one. So requests stay behind the bucket by the spread of the round trips. Where
+    the burst is above one token, that costs a delay once and no throughput.
     """
 
     def __init__(self) -> None:
-        self._first_delay = 0
         self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS_REMEMBERED)
 
-    def note(self, delay: int, round_trip: int, *, was_full: bool) -> None:
-        """A reply came.
-
-        Args:
-            delay: µs from the grant until the request left.
-            round_trip: µs from then until the reply.
-            was_full: Whether the bucket was full before the grant.
-        """
-        if was_full:
-            self._first_delay = delay
+    def note(self, round_trip: int) -> None:
+        """A reply came so many µs after its request had left."""
         self._round_trips.append(round_trip)
 
     def us(self) -> int:
         """µs to stay behind our bucket."""
-        spread = max(self._round_trips, default=0) - min(self._round_trips, default=0)
-        return self._first_delay + min(spread, LONGEST_SPREAD)
+        if not self._round_trips:
+            return 0
+        return min(max(self._round_trips) - min(self._round_trips), LONGEST_SPREAD)

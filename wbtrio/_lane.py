@@ -11,7 +11,7 @@ import anyio
 
 from . import _bucket
 from ._bucket import FULL, MICROSECONDS, Bucket, State
-from ._guards import Lead, Reserve, Window
+from ._guards import Reserve, Spread, Window
 from ._reconcile import Reason
 from ._statistics import BucketStatistics
 
@@ -91,7 +91,7 @@ class Lane:
         self._queued_cost = 0
         self._window = Window()
         self._reserve = Reserve()
-        self._lead = Lead()
+        self._spread = Spread()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
         self._own_grant_at = 0
@@ -237,18 +237,16 @@ class Lane:
             stated -= later
         self._window.narrow(max(0, min(left, stated)), now + observation.reset, now)
 
-    def learn_timing(self, grant: Grant, delay: int, round_trip: int) -> None:
-        """Keep how long a request took to leave, and its reply to come, in µs."""
-        interval = _bucket.pace(grant.state, self.bucket.limit).interval
-        was_full = grant.state.full_at == grant.granted_at + grant.cost * interval
-        self._lead.note(delay, round_trip, was_full=was_full)
+    def learn_round_trip(self, round_trip: int) -> None:
+        """Keep how many µs a request took from leaving until its reply."""
+        self._spread.note(round_trip)
 
     def wait(self, now: int, cost: int) -> int:
         """µs that this process knows to be too early for `cost` tokens."""
         limit, hint = self.bucket.limit, self.hint
         wait = _bucket.wait(hint, limit, now, cost)
-        if lead := self._lead.us():
-            wait = max(wait, _bucket.wait(hint._replace(not_before=0), limit, now - lead, cost))
+        if spread := self._spread.us():
+            wait = max(wait, _bucket.wait(hint._replace(not_before=0), limit, now - spread, cost))
         reserve = self._reserve.on_top_of(cost, limit.burst, now)
         if reserve:
             by_reserve = _bucket.wait(hint, limit, now, cost + reserve)

@@ -22,6 +22,7 @@ from ._reconcile import (
     ExhaustedHold,
     Grant,
     Plan,
+    plan_late_departure,
     plan_penalty,
     plan_reconciliation,
     refills_late,
@@ -193,13 +194,16 @@ class WbRateLimiter:
         lane = self._lane(bucket)
         lane.statistics.settled += 1
         if grant is not None:
-            lane.learn_timing(grant, delay, round_trip)
+            lane.learn_round_trip(round_trip)
         self._log_drift(lane, observation)
         if refused:
             plan = self._plan_penalty(lane, observation, grant, error_cost)
             lane.statistics.penalized += 1
         else:
             plan = self._plan_reconciliation(lane, observation, grant, charge)
+            if plan.narrowing is None and grant is not None:
+                pace = _bucket.pace(grant.state, bucket.limit)
+                plan = plan_late_departure(pace, grant, delay, round_trip) or plan
         if plan.narrowing is None:
             lane.statistics.skipped += 1
             await anyio.lowlevel.checkpoint()

@@ -12,10 +12,13 @@ from typing import Literal, NamedTuple
 
 from . import _bucket
 from ._bucket import MICROSECONDS, Fence, Limit, Narrowing, State
+from ._guards import LONGEST_SPREAD
 from ._headers import Observation
 
 ExhaustedHold = Literal["retry", "reset"]
 LONGEST_BLIND_HOLD = 24 * 3600 * MICROSECONDS
+LATE_DEPARTURE = 2_000
+"""µs from grant to departure that are taken for none: an open connection needs less."""
 SLOW_FOR = 24 * 3600 * MICROSECONDS
 """How long a proof of a slower limit is believed, if its interval is not half as long."""
 
@@ -35,6 +38,8 @@ class Reason(StrEnum):
     """WB has fewer tokens left than we thought: someone else uses the budget."""
     EXHAUSTED = "exhausted"
     """WB's counter is at zero, and WB says until when."""
+    DEPARTED_LATE = "departed_late"
+    """The request left long after its grant: WB began to refill later than our bucket did."""
     PENALIZED = "penalized"
     """A 429."""
 
@@ -130,6 +135,32 @@ def plan_penalty(
         slow_for=max(SLOW_FOR, 2 * slower.interval),
     )
     return Plan(narrowing, Reason.PENALIZED)
+
+
+def plan_late_departure(limit: Limit, grant: Grant, delay: int, round_trip: int) -> Plan | None:
+    """What a request takes away that left long after its grant; None: nothing.
+
+    Our bucket begins to refill with the first grant after it was full, WB's when that request
+    arrives. If it had to connect first, all later ones would come too early by as much, from
+    whichever process.
+
+    Args:
+        limit: The limit that the bucket goes by.
+        grant: The grant.
+        delay: µs from the grant until the request left.
+        round_trip: µs from then until the reply; on the way there it spent a quarter second at
+            most, the rest went into the reply (field case WB-023).
+    """
+    was_full = grant.state.full_at == grant.granted_at + grant.cost * limit.interval
+    if delay < LATE_DEPARTURE or not was_full:
+        return None
+    way_there = min(round_trip, LONGEST_SPREAD)
+    if limit.burst == 1:
+        full_in = max(0, limit.interval - (round_trip - way_there))
+        return Plan(Narrowing(full_in=full_in), Reason.DEPARTED_LATE)
+    fence = Fence(grant.state.granted, grant.granted_at + delay + way_there)
+    narrowing = Narrowing(remaining=limit.burst - grant.cost, fence=fence)
+    return Plan(narrowing, Reason.DEPARTED_LATE)
 
 
 def slower_limit(observation: Observation, limit: Limit, error_cost: int = 1) -> Limit | None:

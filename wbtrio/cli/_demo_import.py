@@ -25,14 +25,16 @@ class Seller(Struct, frozen=True):
     """One seller to import.
 
     Attributes:
-        name: To show; also the account.
+        name: To show.
         kind: Kind of the token.
         token: The token.
+        account: Key of the account.
     """
 
     name: str
     kind: str
     token: str
+    account: str
 
 
 class Step(Struct, frozen=True):

@@ -123,14 +123,14 @@ def totals_of(
             line.rows += one.rows
             line.waited += one.waited
     for key, tally in tallies.items():
-        if key.account == seller.name:
+        if key.account == seller.account:
             line.requests += tally.requests
             line.refused += tally.refused
             line.admitted += tally.admitted + tally.charged
             line.allowed += tally.allowed
     for buckets in statistics:
         for name, counted in buckets.items():
-            if name.startswith(f"wbtrio:{{{seller.name}}}:"):
+            if name.startswith(f"wbtrio:{{{seller.account}}}:"):
                 line.store_calls += counted.store_calls
                 line.skipped += counted.skipped
                 line.settled += counted.settled
@@ -141,9 +141,9 @@ def table_of(lines: Mapping[str, Totals], resumes: Mapping[str, datetime]) -> Ta
     """The table at the end of the demo."""
     table = Table(title="What the import cost", title_justify="left")
     table.add_column("seller")
-    for heading in ("requests", "rows", "429s", "waits", "utilisation", "store calls / request"):
+    for heading in ("requests", "rows", "429s", "waits", "utilisation", "store calls/request"):
         table.add_column(heading, justify="right")
-    table.add_column("reconciliations skipped", justify="right")
+    table.add_column("skipped", justify="right")
     table.add_column("parked")
     total = Totals()
     for name, line in lines.items():

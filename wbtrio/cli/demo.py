@@ -12,7 +12,7 @@ import anyio
 from cyclopts import Parameter, validators
 from rich.console import Console
 
-from wbtrio import CallerError, WbRateLimiter
+from wbtrio import CallerError, WbRateLimiter, decode_token
 from wbtrio._statistics import BucketStatistics
 from wbtrio.cli import EXIT_ANSWER_IS_NO
 from wbtrio.cli._demo_import import LISTS, Seller, import_sellers
@@ -22,6 +22,7 @@ from wbtrio.simulator import Latency, Scenario, Stock, WbSimulator, make_token
 from wbtrio.simulator.serve import serve
 from wbtrio.stores import MemoryStore, RedisStore, Store
 
+PLAIN_WIDTH = 132
 MAX_WAIT = 10.0
 """Seconds that one page may wait; beyond them its list is shown as parked."""
 
@@ -79,12 +80,17 @@ def demo(
 
 async def _run(*, redis: str | None, backend: str, processes: int, quick: bool, seed: int) -> int:
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=PLAIN_WIDTH)
     scale = (3 if quick else 1) * processes
     rows = {name: count // scale for name, count in RESOURCES.values()}
     simulator = WbSimulator(
         Scenario(seed=seed, latency=Latency(before=0.005, after=0.005), stock=Stock(rows=rows))
     )
-    sellers = [Seller(name, kind, make_token(name, kind)) for name, kind in KINDS.items()]
+    sellers = []
+    for name, kind in KINDS.items():
+        token = make_token(name, kind)
+        sellers.append(Seller(name, kind, token, decode_token(token).account))
     expected = {name: rows[RESOURCES[name][0]] * processes for name in LISTS}
     view = View(console, sellers, expected)
     async with _opened(redis) as store, serve(simulator) as base_url:
@@ -131,6 +137,6 @@ def _report(
             label = f"{name} ({KINDS[name]})"
             resumes[label] = min(walked.resumes_at, resumes.get(label, walked.resumes_at))
     view.console.print(table_of(lines, resumes))
-    view.console.print(how, style="dim", highlight=False)
+    view.console.print(f"{how}; utilisation: of what WB would have allowed", style="dim")
     refused = sum(line.refused for line in lines.values())
     return EXIT_ANSWER_IS_NO if refused else 0
