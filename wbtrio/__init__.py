@@ -47,10 +47,18 @@ from ._errors import (
 from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause
 from ._limiter import WbRateLimiter
+from ._operation_ids import OperationId
 from ._pages import Items, Page, Pages
 from ._permit import Permit, Settlement
 from ._reconcile import Reason
-from ._registry import Budget, Operation, Pagination, Registry, default_registry
+from ._registry import (
+    Budget,
+    Operation,
+    Pagination,
+    Registry,
+    default_registry,
+    shipped_folder,
+)
 from ._replies import Meaning, Reply, read_reply
 from ._requests import Answer
 from ._scope import AccountScope, CallOptions, ListOptions
@@ -85,6 +93,7 @@ __all__ = [
     "NetworkError",
     "Observation",
     "Operation",
+    "OperationId",
     "Page",
     "Pages",
     "Pagination",
@@ -127,6 +136,7 @@ __all__ = [
     "default_registry",
     "parse_observed_rate_limit",
     "read_reply",
+    "shipped_folder",
 ]
 
 # msgspec reads annotations in the module that a struct names, on first use: before it moves.
