@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from importlib import resources
 from typing import TYPE_CHECKING, Self
 
@@ -10,7 +11,7 @@ import anyio
 import redis.exceptions
 
 from .._bucket import State
-from .._errors import StoreProtocolError
+from .._errors import StoreError, StoreProtocolError
 from ._connection import Argument, RedisConnection, error_of_reply
 from ._protocol import (
     AcquireReply,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from .._bucket import Limit, Narrowing
     from ._multiplexer import Call
+
+logger = logging.getLogger("wbtrio")
 
 
 class _Script:
@@ -172,14 +175,19 @@ class RedisStore:
     async def _give_back(
         self, requests: Sequence[AcquireRequest], states: tuple[State, ...]
     ) -> None:
-        """Refund a grant whose task asyncio cancelled while the reply was under way."""
+        """Refund a grant whose task asyncio cancelled while the reply was under way.
+
+        The cancellation comes first: where the store fails now, the tokens stay spent.
+        """
+        grants = [
+            RefundRequest(request.key, request.limit, request.cost, after)
+            for request, after in zip(requests, states, strict=True)
+        ]
         with anyio.CancelScope(shield=True):
-            await self.refund(
-                [
-                    RefundRequest(request.key, request.limit, request.cost, after)
-                    for request, after in zip(requests, states, strict=True)
-                ]
-            )
+            try:
+                await self.refund(grants)
+            except StoreError as error:
+                logger.warning("the tokens of a cancelled acquire stay spent: %s", error)
 
 
 def _integers(call: Call) -> list[int]:
