@@ -1,26 +1,24 @@
 """Cancellation at every checkpoint: no token lost, none spent twice, no lane blocked, no task left.
 
-In virtual time on the memory store, with and without a store that takes its time; and on a real
-Redis. On asyncio also by the loop's own `Task.cancel()`, which comes once and ignores all shields.
+In virtual time, with and without a store that takes its time. On asyncio also by the loop's own
+`Task.cancel()`, which comes once and ignores all shields.
 """
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
-import trio
-from sniffio import current_async_library
 
-from tests.support.cancellation import Attempt, cancel_at_every_checkpoint, means_here
+from tests.support.limiter_cases import Case, check_everywhere
 from tests.support.stores import WatchedStore, a_bucket, drain, let_all_run, tokens_left
 from wbtrio import MemoryStore, Permit, Settlement, WbRateLimiter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from tests.support.cancellation import Attempt
     from wbtrio import Bucket, Limit
     from wbtrio._bucket import Narrowing, State
     from wbtrio.stores import NarrowReply, Store
@@ -29,59 +27,6 @@ pytestmark = pytest.mark.anyio
 
 HOUR = 3600.0
 MEMORY = pytest.mark.parametrize("latency", [0.0, 0.1])
-
-
-class Case:
-    """One attempt's own limiter, store and bucket."""
-
-    def __init__(self, store: Store, bucket: Bucket) -> None:
-        self.store = store
-        self.bucket = bucket
-        self.limiter = WbRateLimiter(store)
-
-    async def assert_nothing_is_stuck(self) -> None:
-        """The lane serves whoever comes next, and both sides agree on what is left."""
-        left = await tokens_left(self.store, self.bucket)
-        for _ in range(max(0, left)):
-            await self.limiter.acquire_nowait(self.bucket)
-        assert await tokens_left(self.store, self.bucket) == min(left, 0)
-        lane = self.limiter._lanes[self.bucket.key]
-        assert not lane.queue
-        assert lane.hint.full_at == (await self.store.peek([self.bucket.key])).states[0].full_at
-
-
-async def assert_no_task_is_left(before: int) -> None:
-    await let_all_run()
-    assert count_tasks() == before
-
-
-def count_tasks() -> int:
-    if current_async_library() == "asyncio":
-        return len(asyncio.all_tasks())
-    return trio.lowlevel.current_statistics().tasks_living
-
-
-async def check_everywhere(
-    make_case: Callable[[], Case],
-    work: Callable[[Case], Awaitable[object]],
-    check: Callable[[Case, Attempt[object]], Awaitable[None]],
-) -> int:
-    """Cancel `work` at each checkpoint by each means, `check` each; how many were cancelled."""
-    cases: list[Case] = []
-    tasks = count_tasks()
-
-    async def on_a_case_of_its_own() -> object:
-        cases.append(make_case())
-        return await work(cases[-1])
-
-    async def check_case(attempt: Attempt[object]) -> None:
-        await check(cases[-1], attempt)
-        await cases[-1].assert_nothing_is_stuck()
-        await assert_no_task_is_left(tasks)
-
-    cancelled = await cancel_at_every_checkpoint(on_a_case_of_its_own, check_case)
-    assert cancelled >= len(means_here())
-    return cancelled
 
 
 def in_memory(latency: float, *, burst: int = 5, interval: float = HOUR) -> Callable[[], Case]:

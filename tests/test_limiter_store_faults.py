@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from tests.support.logs import warnings_logged
 from tests.support.stores import WatchedStore, a_bucket, drain, let_all_run, tokens_left
 from wbtrio import (
     Cause,
@@ -34,19 +34,10 @@ FAULTS = pytest.mark.parametrize("fault", [DOWN, LOST, StoreProtocolError("READO
 
 
 @pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """What was logged as a warning or worse; filled while the test runs."""
-    found: list[str] = []
-
-    class Collector(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            found.append(record.getMessage())
-
-    collector = Collector(logging.WARNING)
-    logger = logging.getLogger("wbtrio")
-    logger.addHandler(collector)
-    yield found
-    logger.removeHandler(collector)
+def warnings() -> Iterator[list[str]]:
+    """What is logged as a warning or worse; filled while the test runs."""
+    with warnings_logged() as found:
+        yield found
 
 
 @FAULTS
