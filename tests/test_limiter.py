@@ -180,6 +180,20 @@ async def test_patience_counts_all_that_wait_before() -> None:
         assert (await limiter.acquire(bucket, max_wait=5)).waited == 5
 
 
+async def test_patience_counts_a_queue_at_the_slower_pace_that_a_429_proved() -> None:
+    limiter, bucket = WbRateLimiter(), a_bucket(burst=5)
+    permit = await limiter.acquire(bucket)
+    one_an_hour = {"Retry": "3600", "Reset": "3600", "Limit": "1"}
+    await permit.settle(429, {f"X-Ratelimit-{name}": text for name, text in one_an_hour.items()})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(limiter.acquire, bucket)
+        await let_all_run()
+        with pytest.raises(RateLimited) as caught:
+            await limiter.acquire(bucket, max_wait=1.5 * HOUR)
+        assert (anyio.current_time(), caught.value.retry_after) == (0, 2 * HOUR)
+        tasks.cancel_scope.cancel()
+
+
 async def test_fail_fast_refuses_what_the_enclosing_scope_would_not_live_to_see() -> None:
     limiter, bucket = WbRateLimiter(), a_bucket(burst=1, interval=10)
     await limiter.acquire(bucket)

@@ -132,17 +132,19 @@ def forget(state: State, limit: Limit, now: int) -> State:
     return State(full_at, state.not_before, state.granted)
 
 
-def wait(state: State, limit: Limit, now: int, cost: int = 1) -> int:
+def wait(state: State, limit: Limit, now: int, cost: int = 1, *, of_several: bool = False) -> int:
     """Exact µs from `now` until `cost` tokens would be granted; 0: at once.
 
     A `cost` above the burst is answered as if the bucket could run that far into debt: that is
-    how long a queue of that total cost takes to drain.
+    how long a queue of that total cost takes to drain. `of_several` says that it is such a total
+    where it is not above the burst either.
     """
     if state.slow_until:
         state = forget(state, limit, now)
         slow = pace(state, limit)
         # A cost that the registry allows is not refused for ever by a smaller burst.
-        cost = min(cost, slow.burst) if cost <= limit.burst else cost
+        if cost <= limit.burst and not of_several:
+            cost = min(cost, slow.burst)
         limit = slow
     admitted_at = max(state.full_at, now) + cost * limit.interval - limit.refill_time
     return max(admitted_at, state.not_before, now) - now

@@ -241,10 +241,10 @@ class Lane:
         """Keep how many µs a request took from leaving until its reply."""
         self._spread.note(round_trip)
 
-    def wait(self, now: int, cost: int) -> int:
-        """µs that this process knows to be too early for `cost` tokens."""
+    def wait(self, now: int, cost: int, *, of_several: bool = False) -> int:
+        """µs that this process knows to be too early for `cost` tokens, or several such costs."""
         limit, hint = self.bucket.limit, self.hint
-        wait = _bucket.wait(hint, limit, now, cost)
+        wait = _bucket.wait(hint, limit, now, cost, of_several=of_several)
         if spread := self._spread.us():
             wait = max(wait, _bucket.wait(hint._replace(not_before=0), limit, now - spread, cost))
         reserve = self._reserve.on_top_of(cost, limit.burst, now)

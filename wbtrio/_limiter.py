@@ -263,14 +263,18 @@ class WbRateLimiter:
         """Whether whoever came last may ask beside those before it, since none has to wait."""
         now = self._ledger.clock.now()
         cost = lanes[0].cost_up_to_last(waiter)
-        return cost is not None and not any(lane.wait(now, cost) for lane in lanes)
+        return cost is not None and not any(
+            lane.wait(now, cost, of_several=cost > waiter.cost) for lane in lanes
+        )
 
-    def _longest_wait(self, lanes: list[Lane], cost: int) -> tuple[int, Lane]:
+    def _longest_wait(
+        self, lanes: list[Lane], cost: int, *, of_several: bool = False
+    ) -> tuple[int, Lane]:
         """µs known to be too early for this cost, and the lane that decides it."""
         now = self._ledger.clock.now()
         wait, lane = 0, lanes[0]
         for one in lanes:
-            if (wait_for_one := one.wait(now, cost)) > wait:
+            if (wait_for_one := one.wait(now, cost, of_several=of_several)) > wait:
                 wait, lane = wait_for_one, one
         return wait, lane
 
@@ -278,7 +282,8 @@ class WbRateLimiter:
         """Until when to wait for one's turn; None: however long it takes."""
         if waiter.give_up_at is None:
             return None
-        wait, lane = self._longest_wait(lanes, lanes[0].cost_up_to(waiter))
+        cost = lanes[0].cost_up_to(waiter)
+        wait, lane = self._longest_wait(lanes, cost, of_several=True)
         self._give_up_if_too_long(lane, wait, self._cause(lane), waiter)
         # With tokens enough for all before it, only their store calls are to be waited for.
         return waiter.give_up_at if wait else None
