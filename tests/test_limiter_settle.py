@@ -299,6 +299,14 @@ async def test_penalize_rounds_up_and_takes_no_time_travel() -> None:
     assert await wait_for_next(limiter, TEN) == pytest.approx(2.000001, abs=1e-9)
 
 
+async def test_penalize_for_hours_leaves_the_bucket_its_pace() -> None:
+    limiter = WbRateLimiter()
+    await limiter.penalize(TEN, 5 * 3600)
+    assert await wait_for_next(limiter, TEN) == 5 * 3600
+    assert await wait_for_next(limiter, TEN) == 1
+    assert limiter.statistics().total.slowed == 0
+
+
 async def test_reconcile_without_a_permit_takes_the_reply_at_its_word() -> None:
     store = WatchedStore()
     limiter = WbRateLimiter(store)

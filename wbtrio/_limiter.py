@@ -156,6 +156,7 @@ class WbRateLimiter:
     async def penalize(self, bucket: Bucket, retry_after: float) -> Settlement:
         """Hold a bucket for at least this many seconds after a 429; never shortens a hold.
 
+        Unlike a settled 429 it proves nothing of WB's limit: after it the bucket keeps its pace.
         Never raises for a fault of the store.
         """
         observation = Observation(retry=max(0, math.ceil(retry_after * MICROSECONDS)))
@@ -334,6 +335,7 @@ class WbRateLimiter:
             lane.bucket.limit,
             blind_refusals=blind,
             error_cost=error_cost if lane.may_be_in_debt(now) else 1,
+            may_slow_down=grant is not None,
             exhausted_hold=self._exhausted_hold,
         )
 

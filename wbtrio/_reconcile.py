@@ -106,6 +106,7 @@ def plan_penalty(
     *,
     blind_refusals: int = 0,
     error_cost: int = 1,
+    may_slow_down: bool = True,
     exhausted_hold: ExhaustedHold = "retry",
 ) -> Plan:
     """What a 429 takes away.
@@ -115,6 +116,7 @@ def plan_penalty(
         limit: The registry's limit for the bucket.
         blind_refusals: How many 429s without `Retry` and `Reset` came just before this one.
         error_cost: Requests that WB counts for a 4XX, where its counter may be in debt for some.
+        may_slow_down: Whether these are WB's own words, which may prove a slower limit.
         exhausted_hold: As for `plan_reconciliation`.
     """
     if observation.retry_or_reset is None:
@@ -122,7 +124,7 @@ def plan_penalty(
         # Whatever refills meanwhile, one request is to try before others follow.
         full_in = hold + (limit.burst - 1) * limit.interval
         return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
-    slower = slower_limit(observation, limit, error_cost)
+    slower = slower_limit(observation, limit, error_cost) if may_slow_down else None
     if slower is None:
         hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
         return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
