@@ -22,6 +22,10 @@ report_key = pytest.StashKey[list[str]]()
 """Lines that tests want to be seen at the end of the run, whether it passes or not."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--deep", action="store_true", help="A million steps of random histories.")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[report_key] = []
     config.addinivalue_line(

@@ -125,10 +125,13 @@ class Wire:
 
     async def _receive_raw(self) -> bytes:
         while True:
+            # Not even tried before: a reply that is there already must still be waited for, so
+            # that a task which calls in a loop gives way to the others.
+            await anyio.wait_readable(self._sock)
             try:
                 return self._sock.recv(CHUNK)
             except BlockingIOError:
-                await anyio.wait_readable(self._sock)
+                continue
 
 
 async def connect_tcp(host: str, port: int) -> Wire:
