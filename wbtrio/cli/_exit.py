@@ -30,7 +30,7 @@ def exit_code_of(error: BaseException) -> int:
         raise error
     console = Console(stderr=True, highlight=False)
     for leaf in leaves:
-        console.print(str(leaf), markup=False)
+        console.print(str(leaf), markup=False, soft_wrap=True)
     if any(isinstance(leaf, CallerError) for leaf in leaves):
         return EXIT_CALLER
     only_patience = all(isinstance(leaf, RateLimited) for leaf in leaves)
