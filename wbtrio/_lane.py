@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from enum import StrEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import anyio
@@ -89,6 +90,7 @@ class Lane:
         self.hint = FULL
         self.queue: deque[Waiter] = deque()
         self._queued_cost = 0
+        self._costs_up_to: dict[Waiter, int] | None = None
         self._window = Window()
         self._reserve = Reserve()
         self._spread = Spread()
@@ -108,12 +110,14 @@ class Lane:
         """Join the queue's end."""
         self.queue.append(waiter)
         self._queued_cost += waiter.cost
+        self._costs_up_to = None
 
     def leave(self, waiter: Waiter) -> None:
         """Leave the queue from wherever in it; its new head looks again."""
         was_head = self.queue[0] is waiter
         self.queue.remove(waiter)
         self._queued_cost -= waiter.cost
+        self._costs_up_to = None
         if was_head and self.queue:
             self.queue[0].wake()
 
@@ -125,12 +129,11 @@ class Lane:
         """Tokens that the queue takes until this waiter has its own."""
         if self.queue[-1] is waiter:
             return self._queued_cost
-        total = 0
-        for one in self.queue:
-            total += one.cost
-            if one is waiter:
-                break
-        return total
+        if self._costs_up_to is None:
+            # Kept, since a reply with news makes the whole queue ask.
+            totals = accumulate(one.cost for one in self.queue)
+            self._costs_up_to = dict(zip(self.queue, totals, strict=True))
+        return self._costs_up_to[waiter]
 
     def learn(self, state: State) -> None:
         """Keep what the store or a narrowing says; nothing known is forgotten."""
