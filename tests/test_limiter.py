@@ -425,6 +425,37 @@ async def test_patience_counts_the_further_buckets_of_those_before() -> None:
         tasks.cancel_scope.cancel()
 
 
+async def test_a_refund_to_a_further_bucket_wakes_who_waits_for_it() -> None:
+    limiter, shared = WbRateLimiter(), a_bucket("sandbox", burst=1, interval=HOUR)
+    permit = await limiter.acquire(a_bucket("prices"), shared)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(limiter.acquire, a_bucket("cards"), shared)
+        await anyio.sleep(5)
+        assert await permit.refund()
+    assert anyio.current_time() == 5
+
+
+async def test_a_hold_on_a_further_bucket_refuses_the_impatient_anywhere_in_the_queue() -> None:
+    limiter = WbRateLimiter()
+    wide, shared = a_bucket("wide", burst=50), a_bucket("sandbox", burst=1, interval=10)
+    await limiter.acquire(wide, shared)
+    refused: list[tuple[float, str]] = []
+
+    async def impatient() -> None:
+        with pytest.raises(RateLimited) as caught:
+            await limiter.acquire(wide, shared, max_wait=100)
+        refused.append((anyio.current_time(), caught.value.bucket))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(limiter.acquire, wide, shared)
+        await let_all_run()
+        tasks.start_soon(impatient)
+        await anyio.sleep(5)
+        await limiter.penalize(shared, HOUR)
+        await let_all_run()
+        assert refused == [(5, shared.key)]
+
+
 async def test_statistics_are_a_snapshot_of_each_bucket_and_their_sum() -> None:
     limiter, bucket, other = WbRateLimiter(), a_bucket(burst=2), a_bucket("other")
     before = limiter.statistics()

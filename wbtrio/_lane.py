@@ -81,6 +81,7 @@ class Lane:
         key: The bucket's key.
         hint: The largest state that this process has seen of it.
         queue: Who waits for it, first come first served; only the head asks the store.
+        dependents: Lanes in whose queues requests wait that are charged to this bucket too.
         statistics: The bucket's counters.
     """
 
@@ -94,6 +95,7 @@ class Lane:
         self._window = Window()
         self._reserve = Reserve()
         self._spread = Spread()
+        self.dependents: set[Lane] = set()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
         self._own_grant_at = 0
@@ -139,13 +141,14 @@ class Lane:
         """Keep what the store or a narrowing says; nothing known is forgotten."""
         known = self.hint
         self.hint = _bucket.merge(state, known)
-        if not self.queue or self.hint == known:
+        if self.hint == known:
             return
         # Whose patience is bounded may have to give up now, wherever it stands in the queue.
         is_held_longer = self.hint.not_before > known.not_before
-        for waiter in self.queue:
-            if is_held_longer or waiter.give_up_at is not None:
-                waiter.wake()
+        for lane in (self, *self.dependents):
+            for waiter in lane.queue:
+                if is_held_longer or waiter.give_up_at is not None:
+                    waiter.wake()
 
     def learn_grant(self, state: State, cost: int, now: int) -> None:
         """Keep the state that a grant of ours left, and how many others were granted meanwhile."""
@@ -162,8 +165,9 @@ class Lane:
         if self.hint == after:
             self._window.spend(state.granted - after.granted)
             self.hint = state
-        if self.queue:
-            self.queue[0].wake()
+        for lane in (self, *self.dependents):
+            if lane.queue:
+                lane.queue[0].wake()
 
     def learn_narrowing(
         self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None

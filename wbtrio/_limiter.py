@@ -99,6 +99,8 @@ class WbRateLimiter:
                 raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
         await checkpoint_if_cancelled()
         lanes = [self._lane(one) for one in buckets]
+        for lane in lanes[1:]:
+            lane.dependents.add(lanes[0])
         started = loop_clock()
         waiter = Waiter(cost, self._patience(started, max_wait, fail_fast=fail_fast))
         lanes[0].enter(waiter)
