@@ -8,14 +8,21 @@ read, or a request that surely never left.
 from __future__ import annotations
 
 import logging
-import random
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import anyio
 import httpx
+import stamina
 
-from ._errors import CallerError, NetworkError, RateLimited, TokenExpired
+from ._errors import (
+    CallerError,
+    NetworkError,
+    RateLimited,
+    ServerError,
+    TokenExpired,
+    Undecodable,
+)
 from ._headers import observed_headers
 from ._refusals import refusal
 from ._replies import Meaning, error_from, read_reply
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("wbtrio")
 
 FIRST_BACKOFF = 0.5
-"""Seconds before the first network retry; doubles with each, and is jittered down to a half."""
+"""Seconds before the first network retry, and most jitter on top; doubles with each."""
 LONGEST_BACKOFF = 30.0
 
 
@@ -160,18 +167,23 @@ class _Course:
         self._call = call
         self._patience = patience
         self._refused = 0
-        self._failed = 0
+        self._undecodable = 0
         self._last_429: RateLimited | None = None
         self._sending = Sending()
         self._scope = anyio.CancelScope()
 
     async def run(self) -> Answer:
         with self._scope:
-            while True:
-                self._caller.check_token()
-                answer = await self._attempt()
-                if answer is not None:
-                    return answer
+            async for attempt in stamina.retry_context(
+                on=self._may_repeat,
+                attempts=1 + self._caller.policy.network_retries,
+                timeout=None,
+                wait_initial=FIRST_BACKOFF,
+                wait_max=LONGEST_BACKOFF,
+                wait_jitter=FIRST_BACKOFF,
+            ):
+                with attempt:
+                    return await self._until_admitted()
         self._caller.check_token()
         raise AssertionError("only stop_waiting() cancels this scope")
 
@@ -180,8 +192,16 @@ class _Course:
         if not self._sending.sent:
             self._scope.cancel()
 
+    async def _until_admitted(self) -> Answer:
+        """Send under permit after permit until WB does not say 429."""
+        while True:
+            self._caller.check_token()
+            answer = await self._attempt()
+            if answer is not None:
+                return answer
+
     async def _attempt(self) -> Answer | None:
-        """One request; None: try again."""
+        """One request; None: WB said 429, try again."""
         sending = Sending(max_wait=self._patience, fail_fast=self._caller.policy.fail_fast)
         self._sending = sending
         try:
@@ -191,9 +211,6 @@ class _Course:
                 raise
             raise _after_429(refusal, self._last_429) from self._last_429
         except (httpx.TransportError, httpx.StreamError) as failure:
-            if self._may_repeat(sent=sending.sent):
-                await self._back_off()
-                return None
             raise self._network_error(failure, sent=sending.sent) from failure
         report: PermitReport = response.extensions[EXTENSION]
         self._patience = max(0.0, self._patience - report.waited)
@@ -235,16 +252,18 @@ class _Course:
             return None
         if reply.meaning is Meaning.TOKEN_EXPIRED:
             self._caller.stop_all()
-        if self._is_transient(reply.meaning) and self._may_repeat(sent=True):
-            await self._back_off()
-            return None
         raise error
 
-    def _is_transient(self, meaning: Meaning) -> bool:
-        # A page of HTML in place of JSON is often gone a moment later, but no more than once.
-        return meaning is Meaning.SERVER_ERROR or (
-            meaning is Meaning.UNDECODABLE and self._failed == 0
-        )
+    def _may_repeat(self, failure: Exception) -> bool:
+        """Whether it is safe to send the request again, and may help."""
+        repeatable = self._call.operation.repeatable
+        if isinstance(failure, NetworkError):
+            return repeatable or not failure.sent
+        if isinstance(failure, Undecodable):
+            # A page of HTML in place of JSON is often gone a moment later, but no more than once.
+            self._undecodable += 1
+            return repeatable and self._undecodable == 1
+        return repeatable and isinstance(failure, ServerError)
 
     def _remember_429(self, error: RateLimited) -> None:
         self._refused += 1
@@ -264,15 +283,6 @@ class _Course:
         if isinstance(error, RateLimited):
             error.bucket = report.bucket
         return error
-
-    def _may_repeat(self, *, sent: bool) -> bool:
-        safe = self._call.operation.repeatable or not sent
-        return safe and self._failed < self._caller.policy.network_retries
-
-    async def _back_off(self) -> None:
-        pause = min(FIRST_BACKOFF * 2**self._failed, LONGEST_BACKOFF)
-        self._failed += 1
-        await anyio.sleep(pause * random.uniform(0.5, 1.0))
 
     def _network_error(self, failure: Exception, *, sent: bool) -> NetworkError:
         what = f"{type(failure).__name__}: {failure}".rstrip(": ")
