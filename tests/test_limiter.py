@@ -305,6 +305,21 @@ async def test_a_narrowing_refuses_who_can_no_longer_be_served_in_time() -> None
         assert refused_at == [0.5]
 
 
+async def test_a_narrowing_without_a_hold_refuses_at_once_too() -> None:
+    limiter, bucket = WbRateLimiter(), a_bucket(burst=10)
+    await limiter.acquire(bucket, cost=7)
+    async with anyio.create_task_group() as tasks:
+
+        async def impatient() -> None:
+            with pytest.raises(RateLimited) as caught:
+                await limiter.acquire(bucket, cost=8, max_wait=6)
+            assert (anyio.current_time(), caught.value.retry_after) == (1, 8)
+
+        tasks.start_soon(impatient)
+        await anyio.sleep(1)
+        await limiter.reconcile(bucket, {"X-Ratelimit-Remaining": "0"})
+
+
 async def test_a_cancelled_waiter_spends_nothing_and_the_next_goes_on_in_its_place() -> None:
     store, bucket = MemoryStore(), a_bucket(burst=2)
     limiter = WbRateLimiter(store)

@@ -125,6 +125,21 @@ async def test_what_refilled_meanwhile_is_no_foreign_use() -> None:
     assert store.calls["narrow"] == 0
 
 
+async def test_foreign_use_is_what_was_missing_at_the_grant_however_late_the_reply() -> None:
+    limiter = WbRateLimiter()
+    permit = await limiter.acquire(TEN)
+    await anyio.sleep(5)
+    await permit.settle(200, says(5))
+    assert limiter.statistics().total.foreign == 4
+
+
+async def test_a_429_counts_as_an_empty_bucket_that_did_not_count_the_request() -> None:
+    limiter = WbRateLimiter()
+    permit = await limiter.acquire(TEN)
+    await permit.settle(429, says(5, retry=2, reset=11, limit=10))
+    assert limiter.statistics().total.foreign == 10
+
+
 @pytest.mark.parametrize("headers", [True, False])
 async def test_two_404s_of_a_marketplace_operation_empty_its_bucket(headers: bool) -> None:
     """Field cases WB-032 and WB-059: a 4XX counts as ten requests."""
@@ -214,6 +229,26 @@ async def test_a_window_that_refills_late_is_not_counted_on_to_refill_early() ->
         assert await wait_for_next(limiter, TEN) == 0
     permit = await limiter.acquire(TEN)
     assert (permit.waited, permit.cause) == (60, Cause.EXHAUSTED)
+
+
+async def test_an_unsent_permit_gives_the_window_its_token_back() -> None:
+    limiter = WbRateLimiter()
+    permit = await limiter.acquire(TEN)
+    await permit.settle(200, says(3, reset=60))
+    for _ in range(5):
+        await unsent(limiter)
+    for _ in range(3):
+        assert await wait_for_next(limiter, TEN) == 0
+    assert await wait_for_next(limiter, TEN) == 60
+
+
+async def test_another_status_can_be_a_refusal_too_and_costs_no_error() -> None:
+    store = MemoryStore()
+    limiter = WbRateLimiter(store)
+    permit = await limiter.acquire(TEN, error_cost=10)
+    settlement = await permit.settle(403, says(retry=1), refused=True)
+    assert settlement.reason is Reason.PENALIZED
+    assert await tokens_left(store, TEN) >= 0
 
 
 async def test_a_429_that_only_says_maintenance_is_neither_penalty_nor_error() -> None:
@@ -328,6 +363,19 @@ async def test_what_another_process_saw_is_told_as_held() -> None:
     assert (settlement.cause, settlement.retry_after) == (Cause.HELD, 50)
     permit = await ours.acquire(TEN)
     assert (permit.waited, permit.cause) == (50, Cause.HELD)
+
+
+async def test_a_longer_hold_of_another_process_is_told_as_such() -> None:
+    shared = MemoryStore()
+    ours, theirs = WbRateLimiter(shared), WbRateLimiter(shared)
+    mine, other = await ours.acquire(TEN), await theirs.acquire(TEN)
+    settlement = await mine.settle(429, says(0, retry=5, reset=10, limit=10))
+    assert settlement.cause is Cause.PENALTY
+    await other.settle(429, says(0, retry=8, reset=10, limit=10))
+    await anyio.sleep(6)
+    with pytest.raises(RateLimited) as caught:
+        await ours.acquire_nowait(TEN)
+    assert (caught.value.cause, caught.value.retry_after) == (Cause.HELD, 2)
 
 
 async def test_a_page_loop_sees_the_narrowed_bucket_in_the_tick_after_its_reply() -> None:
