@@ -105,7 +105,7 @@ def test_an_even_round_trip_however_long_costs_nothing() -> None:
     spread = Spread()
     for _ in range(3):
         spread.note(24_400_000)
-    assert spread.us() == 0
+    assert spread.us == 0
 
 
 @given(st.lists(st.integers(0, 10**8), min_size=1))
@@ -116,7 +116,7 @@ def test_the_spread_of_the_round_trips_is_stayed_behind_up_to_a_quarter_second(
     for round_trip in round_trips:
         spread.note(round_trip)
     recent = round_trips[-16:]
-    assert spread.us() == min(max(recent) - min(recent), LONGEST_SPREAD)
+    assert spread.us == min(max(recent) - min(recent), LONGEST_SPREAD)
 
 
 def granted(limit: Limit, cost: int = 1) -> Grant:

@@ -99,17 +99,16 @@ class Spread:
     Grants that we space by one interval reach WB closer together when an earlier one took longer
     than a later one. So requests stay behind the bucket by the spread of the round trips. Where
     the burst is above one token, that costs a delay once and no throughput.
+
+    Attributes:
+        us: µs to stay behind our bucket.
     """
 
     def __init__(self) -> None:
+        self.us = 0
         self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS_REMEMBERED)
 
     def note(self, round_trip: int) -> None:
         """A reply came so many µs after its request had left."""
         self._round_trips.append(round_trip)
-
-    def us(self) -> int:
-        """µs to stay behind our bucket."""
-        if not self._round_trips:
-            return 0
-        return min(max(self._round_trips) - min(self._round_trips), LONGEST_SPREAD)
+        self.us = min(max(self._round_trips) - min(self._round_trips), LONGEST_SPREAD)

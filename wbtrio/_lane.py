@@ -252,7 +252,7 @@ class Lane:
         """µs that this process knows to be too early for `cost` tokens, or several such costs."""
         limit, hint = self.bucket.limit, self.hint
         wait = _bucket.wait(hint, limit, now, cost, of_several=of_several)
-        if spread := self._spread.us():
+        if spread := self._spread.us:
             wait = max(wait, _bucket.wait(hint._replace(not_before=0), limit, now - spread, cost))
         reserve = self._reserve.on_top_of(cost, limit.burst, now)
         if reserve:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("wbtrio")
 
+FRESH_FOR = 100_000
+"""µs that an observation of the store's clock is taken for fresh."""
+
 
 class StoreClock:
     """The store's clock, estimated between two of its replies.
@@ -33,16 +36,21 @@ class StoreClock:
 
     def __init__(self) -> None:
         self._offset: int | None = None
+        self._observed = 0
 
     def observe(self, store_now: int) -> None:
-        """Take note of a reply that has just arrived."""
+        """Take note of a reply that has just arrived; of one in a hundred milliseconds."""
+        if 0 <= store_now - self._observed < FRESH_FOR:
+            return
+        self._observed = store_now
         self._offset = store_now - loop_clock()
 
     def now(self) -> int:
         """µs of the store's clock; before its first reply, of the wall clock."""
+        now = loop_clock()
         if self._offset is None:
-            self._offset = time.time_ns() // 1000 - loop_clock()
-        return loop_clock() + self._offset
+            self._offset = time.time_ns() // 1000 - now
+        return now + self._offset
 
 
 class Granted(NamedTuple):

@@ -111,7 +111,8 @@ class WbRateLimiter:
             raise
         finally:
             lanes[0].leave(waiter)
-        waited = loop_clock() - started if cause else 0
+        granted_at = loop_clock()
+        waited = granted_at - started if cause else 0
         lanes[0].statistics.waited_us += waited
         for lane in lanes:
             lane.statistics.granted += 1
@@ -119,6 +120,7 @@ class WbRateLimiter:
             self,
             buckets,
             granted,
+            granted_at,
             error_cost=error_cost,
             waited=waited / MICROSECONDS,
             cause=cause,
@@ -238,6 +240,8 @@ class WbRateLimiter:
 
     def _patience(self, now: int, max_wait: float | None, *, fail_fast: bool) -> int | None:
         patience = self._max_wait if max_wait is None else max_wait
+        if patience == math.inf and not fail_fast:
+            return None
         if fail_fast:
             patience = min(patience, anyio.current_effective_deadline() - anyio.current_time())
         return None if patience == math.inf else now + math.ceil(max(0.0, patience) * MICROSECONDS)

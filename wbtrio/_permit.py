@@ -96,6 +96,7 @@ class Permit:
         settler: Settler,
         buckets: tuple[Bucket, ...],
         granted: Granted,
+        granted_at: int,
         *,
         error_cost: int,
         waited: float,
@@ -110,7 +111,7 @@ class Permit:
         self._error_cost = error_cost
         self._sent = False
         self._settled = False
-        self._granted_at = self._sent_at = loop_clock()
+        self._granted_at = self._sent_at = granted_at
 
     def __repr__(self) -> str:
         return f"<Permit: {self.cost} of {self.buckets[0].key}>"
