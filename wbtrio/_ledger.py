@@ -36,7 +36,7 @@ class StoreClock:
 
     def __init__(self) -> None:
         self._offset: int | None = None
-        self._observed = 0
+        self._observed = -FRESH_FOR
 
     def observe(self, store_now: int) -> None:
         """Take note of a reply that has just arrived; of one in a hundred milliseconds."""
