@@ -20,13 +20,19 @@ PACKAGE = ROOT / "wbtrio"
 
 LAYERS = (
     ("_errors", "_operation_ids"),
-    ("_bucket", "_guards", "_headers", "_reconcile", "_replies", "_reply_text", "_statistics", "_tokens"),
+    (
+        *("_bucket", "_guards", "_headers", "_reconcile", "_replies", "_reply_text"),
+        *("_statistics", "_tokens"),
+    ),
     ("_registry", "_refusals", "_json_rows", "_positions", "observability", "rows"),
     ("_loop",),
     ("stores",),
     ("_lane", "_ledger", "_limiter", "_permit"),
     ("_sending", "_transport"),
-    ("_ahead", "_calls", "_client", "_pages", "_pagination", "_requests", "_scope", "_spool", "_tasks"),
+    (
+        *("_ahead", "_calls", "_client", "_pages", "_pagination", "_requests", "_scope"),
+        *("_spool", "_tasks"),
+    ),
     ("importer",),
     ("testing", "cli"),
 )

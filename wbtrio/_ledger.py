@@ -40,7 +40,7 @@ class StoreClock:
 
     def observe(self, store_now: int) -> None:
         """Take note of a reply that has just arrived; of one in a hundred milliseconds."""
-        if 0 <= store_now - self._observed < FRESH_FOR:
+        if self._offset is not None and 0 <= store_now - self._observed < FRESH_FOR:
             return
         self._observed = store_now
         self._offset = store_now - loop_clock()
