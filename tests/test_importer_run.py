@@ -95,7 +95,7 @@ async def test_a_failing_source_does_not_stop_the_others(tmp_path: Path) -> None
     ]
     assert "removed" in by_name["prices"].error
     assert len(rows_in(tmp_path, "cards")) == 150
-    assert summary.exit_code == 1
+    assert summary.exit_code == 3
 
 
 async def test_an_expired_token_fails_its_seller_alone(tmp_path: Path) -> None:
@@ -174,6 +174,45 @@ async def test_a_parked_run_waits_for_its_moment_when_that_is_near(tmp_path: Pat
     assert server.refused == 0
 
 
+async def test_a_deferred_report_is_fetched_by_the_next_run_and_not_made_again(
+    tmp_path: Path,
+) -> None:
+    # On a basic token each step of a report has a budget of a few requests an hour.
+    server = simulator(rows={"remains": 40})
+    how: dict[str, Any] = {"tokens": [BASIC], "budgets": True, "patience": 10.0}
+    runs = 0
+    exit_code = 75
+    while exit_code == 75 and runs < 10:
+        exit_code = (await run_import(server, tmp_path, ["warehouse_remains"], **how)).exit_code
+        runs += 1
+        await anyio.sleep(3_600)
+    assert exit_code == 0
+    assert runs > 1
+    asked = [entry.operation.rpartition(".")[2] for entry in server.log]
+    assert asked.count("create") == 1
+    assert len(rows_in(tmp_path, "warehouse_remains")) == 40
+    assert server.refused == 0
+
+
+async def test_a_report_that_wb_has_thrown_away_is_made_again(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"tokens": [BASIC], "budgets": True, "patience": 10.0}
+    first = await run_import(
+        simulator(rows={"remains": 40}), tmp_path, ["warehouse_remains"], **how
+    )
+    assert first.exit_code == 75
+    await anyio.sleep(7_200)
+    forgetful = simulator(rows={"remains": 40})
+    last = await run_import(
+        forgetful, tmp_path, ["warehouse_remains"], **{**how, "patience": 7_200.0}
+    )
+    assert last.exit_code == 0, last
+    assert [entry.operation.rpartition(".")[2] for entry in forgetful.log][:2] == [
+        "status",
+        "create",
+    ]
+    assert len(rows_in(tmp_path, "warehouse_remains")) == 40
+
+
 @pytest.mark.parametrize("name", ["cards", "orders", "chat_events"])
 async def test_a_finished_import_that_continues_brings_what_is_new_and_nothing_twice(
     tmp_path: Path, name: str
@@ -241,7 +280,9 @@ async def test_an_interrupted_import_keeps_the_span_that_it_began_with(tmp_path:
 
 
 async def test_each_step_is_told_and_a_wait_is_foretold(tmp_path: Path) -> None:
-    server = simulator(rows={"statistics_orders": 70, "cards": 250}, caps={"statistics_orders": 60})
+    server = simulator(
+        rows={"statistics_orders": 70, "cards": 2_050}, caps={"statistics_orders": 60}
+    )
     events: list[Event] = []
     await run_import(
         server,
@@ -249,7 +290,7 @@ async def test_each_step_is_told_and_a_wait_is_foretold(tmp_path: Path) -> None:
         [ORDERS, "cards"],
         tokens=[BASIC],
         on_event=events.append,
-        expected_rows={"cards": 250},
+        expected_rows={"cards": 2_050},
     )
     orders = SourceKey("seller-1", "orders")
     told = [event for event in events if event.key == orders]
@@ -265,8 +306,9 @@ async def test_each_step_is_told_and_a_wait_is_foretold(tmp_path: Path) -> None:
     )
     forecasts = [event for event in events if isinstance(event, Forecast)]
     cards = [event for event in forecasts if event.key.source == "cards"]
-    assert cards[0].pages_left == 3
     assert cards[0].ready_at is not None
+    ended = (cards[0].ready_at - TODAY).total_seconds()
+    assert ended == pytest.approx((21 - 5) * 0.6, rel=0.02), "the forecast comes from the plan"
     assert virtual_now() - TODAY >= timedelta(hours=3)
 
 

@@ -85,6 +85,7 @@ class Pages(Generic[T]):
         self._fault: WbTrioError | None = None
         self._busy = False
         self._task: TaskRun | None = None
+        self._ordered: TaskRun | None = None
         self._parts: Iterator[Page[T]] = iter(())
         self._may_spool = listing.part_rows is not None
         if listing.part_rows is not None and listing.part_rows < 1:
@@ -93,9 +94,14 @@ class Pages(Generic[T]):
         self._request: PageRequest | None = None
         if self._how.scheme == "task":
             order = TaskOrder(
-                listing.params, listing.json, listing.path, listing.max_wait, self._may_spool
+                listing.params,
+                listing.json,
+                listing.path,
+                listing.max_wait,
+                self._may_spool,
+                listing.cursor,
             )
-            self._task = TaskRun(caller, self._operation, self._how, order)
+            self._task = self._ordered = TaskRun(caller, self._operation, self._how, order)
         else:
             self._walks = self._each_pass(set())
             self._walk = next(self._walks)
@@ -120,6 +126,14 @@ class Pages(Generic[T]):
             return await self._next()
         finally:
             self._busy = False
+
+    @property
+    def task(self) -> Position | None:
+        """The report that WB works at, once it is created and until it is fetched; else None.
+
+        As `cursor=` of a later walk it spares creating the report again.
+        """
+        return None if self._ordered is None else self._ordered.reached
 
     def ahead(self, count: int = 1) -> PagesAhead[T]:
         """Ask for the next pages while the caller works on this one.
@@ -150,7 +164,7 @@ class Pages(Generic[T]):
             raise self._fault
         if self._task is not None:
             answer = await self._task.result()
-            self._task = None
+            self._task = self._ordered = None
             if answer.spool is not None and self._listing.type is not bytes:
                 return self._first_part(answer, is_report=True)
             return Page(self._rows_of_report(answer), 1, None, is_last=True, answer=answer)

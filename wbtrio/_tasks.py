@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from msgspec import Struct
 
-from ._errors import CallerError, ServerError
-from ._positions import get_path
+from ._errors import BadRequest, CallerError, ServerError
+from ._positions import Position, get_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FIRST_LOOK = 5.0
 """Seconds after which a task's state is asked for; doubles each time, up to `LONGEST_PAUSE`."""
 LONGEST_PAUSE = 60.0
+TASK = "task"
+"""Name of the one field of a task's position."""
 LONGEST_TASK = 3 * 3_600.0
 """Seconds after which a task that is still not done is given up."""
 
@@ -35,6 +37,7 @@ class TaskOrder(Struct, frozen=True):
     path: Mapping[str, str | int] | None
     max_wait: float | None
     may_spool: bool = False
+    kept: Position | None = None
 
 
 class TaskRun:
@@ -51,7 +54,18 @@ class TaskRun:
                 raise CallerError(f"{operation.id} needs the parameter {name!r}.")
         self._given = given
         self._id: str | int | None = None
+        self._is_kept = order.kept is not None
         self._is_done = False
+        if order.kept is not None:
+            task_id = order.kept.get(TASK)
+            if set(order.kept) != {TASK} or not isinstance(task_id, (str, int)):
+                raise CallerError(f"{operation.id} cannot be continued from {order.kept!r}.")
+            self._id = task_id
+
+    @property
+    def reached(self) -> Position | None:
+        """The task that WB works at: a later run can fetch it; None: it is not created yet."""
+        return None if self._id is None else {TASK: self._id}
 
     async def result(self) -> Answer:
         """The reply of the download.
@@ -62,7 +76,16 @@ class TaskRun:
         if self._id is None:
             self._id = await self._create()
         if not self._is_done:
-            await self._wait_until_done(self._id)
+            try:
+                await self._wait_until_done(self._id)
+            except (BadRequest, ServerError) as error:
+                # WB keeps tasks for hours only: one of an earlier run may be gone.
+                is_gone = isinstance(error, BadRequest) or error.status is None
+                if not (self._is_kept and is_gone):
+                    raise
+                self._is_kept = False
+                self._id = await self._create()
+                await self._wait_until_done(self._id)
             self._is_done = True
         return await self._ask(self._how.download, self._id, may_spool=self._order.may_spool)
 

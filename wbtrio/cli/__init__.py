@@ -20,6 +20,8 @@ EXIT_INTERRUPTED = 130
 
 COMMANDS = {
     "demo": "wbtrio.cli.demo:demo",
+    "import": "wbtrio.cli.import_:import_command",
+    "plan": "wbtrio.cli.plan:plan_command",
     "registry": "wbtrio.cli.registry:registry_app",
     "token": "wbtrio.cli.token:token_app",
 }

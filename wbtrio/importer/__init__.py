@@ -11,6 +11,7 @@ run, outlook, events         the run, and what it tells
 from __future__ import annotations
 
 from ._checkpoint import Checkpoint, SourceKey
+from ._demands import demand_of
 from ._events import (
     Event,
     Forecast,
@@ -54,6 +55,7 @@ __all__ = [
     "Status",
     "Summary",
     "Window",
+    "demand_of",
     "import_all",
     "legs_of",
     "plan",

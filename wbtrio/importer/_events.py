@@ -119,8 +119,8 @@ class Summary(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0: all done. 75: something is deferred, run again at `resume_at`. 1: something failed."""
+        """0: all done. 75: something is deferred, run again at `resume_at`. 3: something failed."""
         states = {one.status for one in self.sources}
         if Status.DEFERRED in states:
             return 75
-        return 1 if Status.FAILED in states else 0
+        return 3 if Status.FAILED in states else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from .._errors import StoreError
-from ._events import Forecast
+from ._events import Forecast, Listener
 from ._plan import Demand, PlanEntry, Requests, legs_of, plan
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .._tokens import SellerToken
     from ._checkpoint import SourceKey
 
-FORECAST_EVERY = 1.0
-"""Seconds between forecasts at least; each costs one store call."""
+SOONEST, LATEST = 1.0, 60.0
+"""Seconds between forecasts, each of which costs a store call: rare ones while nothing can move."""
 
 
 class Outlook:
@@ -39,7 +39,6 @@ class Outlook:
         self._registry = registry
         self._now = now
         self._demands: dict[SourceKey, Demand] = {}
-        self._next = 0.0
 
     def demand(
         self, key: SourceKey, operation: Operation, seller: SellerToken, requests: Requests
@@ -47,19 +46,28 @@ class Outlook:
         """Take note of what a source still asks for."""
         count = requests.least if requests.most is None else requests.most
         legs = legs_of(operation, self._registry, seller, count, sandbox=seller.is_test)
-        if key not in self._demands:
-            self._next = 0.0
         self._demands[key] = Demand(key, legs, requests)
 
     def drop(self, key: SourceKey) -> None:
         """A source asks for nothing any more."""
         self._demands.pop(key, None)
 
+    async def watch(self, listener: Listener) -> None:
+        """Tell what is to come, again and again, until cancelled."""
+        pause = SOONEST
+        while True:
+            await anyio.sleep(pause)
+            forecasts = await self.forecasts()
+            for forecast in forecasts:
+                listener(forecast)
+            moment = self._now()
+            waits = [(one.next_at - moment).total_seconds() for one in forecasts]
+            pause = min(max(SOONEST, min(waits, default=SOONEST) / 2), LATEST)
+
     async def forecasts(self) -> list[Forecast]:
-        """One for each source, or none if it is too early for new ones or the store fails."""
-        if anyio.current_time() < self._next or not self._demands:
+        """One for each source; none if the store fails."""
+        if not self._demands:
             return []
-        self._next = anyio.current_time() + FORECAST_EVERY
         demands = list(self._demands.values())
         buckets = {leg.bucket.key: leg.bucket for one in demands for leg in one.legs}
         try:

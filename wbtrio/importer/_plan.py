@@ -123,11 +123,11 @@ def plan(
         raise CallerError(f"A plan of more than {MOST_REQUESTS:,} requests is none.")
     buckets: dict[str, State] = {}
     runs = [_Run(demand, now) for demand in demands]
-    queue = [(run.asks_at, number) for number, run in enumerate(runs) if run.bucket is not None]
+    turns = itertools.count()
+    queue = [(run.asks_at, next(turns), run) for run in runs if run.bucket is not None]
     heapq.heapify(queue)
     while queue:
-        asks_at, number = heapq.heappop(queue)
-        run = runs[number]
+        asks_at, _, run = heapq.heappop(queue)
         if run.bucket is None:
             continue
         key, limit = run.bucket.key, run.bucket.limit
@@ -137,7 +137,7 @@ def plan(
         buckets[key] = _bucket.acquire(state, limit, sent_at).state
         run.send(sent_at, latency)
         if run.bucket is not None:
-            heapq.heappush(queue, (run.asks_at, number))
+            heapq.heappush(queue, (run.asks_at, next(turns), run))
     sharers = Counter(key for demand in demands for key in {leg.bucket.key for leg in demand.legs})
     return Plan(now, tuple(run.entry(sharers) for run in runs))
 

@@ -90,9 +90,13 @@ async def import_all(
         now,
     )
     keys = [SourceKey(account, one.name) for account in accounts for one in sources]
-    async with anyio.create_task_group() as sellers:
-        for account, token in zip(accounts, tokens, strict=True):
-            sellers.start_soon(run.seller, account, token, sources)
+    async with anyio.create_task_group() as aside:
+        if run.outlook is not None:
+            aside.start_soon(run.outlook.watch, run.listener)
+        async with anyio.create_task_group() as sellers:
+            for account, token in zip(accounts, tokens, strict=True):
+                sellers.start_soon(run.seller, account, token, sources)
+        aside.cancel_scope.cancel()
     return Summary(tuple(run.ended[key] for key in keys))
 
 
@@ -162,6 +166,7 @@ class _SourceRun:
         self._tally = Tally()
         self._pages = 0
         self._windows: Sequence[Window] = ()
+        self._walking: Pages[Any] | None = None
         self._expected = run.terms.expected_rows.get(source.name)
 
     async def run(self) -> None:
@@ -194,7 +199,7 @@ class _SourceRun:
         span = self._checkpoint
         self._windows = self._source.windows(self._operation, span.since, span.until)
         self._run.listener(SourceStarted(self._key, self._checkpoint.rows, resumed))
-        await self._foretell()
+        self._foretell()
 
     async def _after_finished(self, kept: Checkpoint) -> Checkpoint | None:
         """Where to begin when an earlier run finished: after its last row, or anew."""
@@ -231,7 +236,7 @@ class _SourceRun:
         }
         if window.limit is not None:
             how["limit"] = window.limit
-        pages = self._scope.pages(self._operation.id, **how)
+        self._walking = pages = self._scope.pages(self._operation.id, **how)
         async with _asked_ahead(pages, self._run.terms.prefetch) as walk:
             async for page in walk:
                 await self._store(page, boundary)
@@ -268,7 +273,7 @@ class _SourceRun:
                 cause=permit.cause or "",
             )
         )
-        await self._foretell()
+        self._foretell()
 
     async def _park(self, refusal: RateLimited) -> None:
         """Keep the moment at which the next run may go on."""
@@ -277,12 +282,15 @@ class _SourceRun:
         # What is written of an unfinished window would be committed with it.
         try:
             await self._run.sink.open(self._key)
-            await self._run.sink.commit(self._key, replace(self._checkpoint, resume_at=resume_at))
+            task = None if self._walking is None else self._walking.task
+            cursor = task or self._checkpoint.cursor
+            kept = replace(self._checkpoint, resume_at=resume_at, cursor=cursor)
+            await self._run.sink.commit(self._key, kept)
         except Exception as error:
             logger.exception("%s of %s cannot be parked", self._key.source, self._key.account)
             self._run.end(self._line(Status.FAILED, error=_told(error)))
             return
-        budget = self._operation.budget
+        budget = _budget_of(refusal.bucket) or self._operation.budget
         self._run.end(self._line(Status.DEFERRED, resume_at=resume_at, budget=budget))
 
     def _line(self, status: Status, **more: Any) -> SourceEnded:
@@ -295,7 +303,8 @@ class _SourceRun:
             **more,
         )
 
-    async def _foretell(self) -> None:
+    def _foretell(self) -> None:
+        """Tell the outlook what is still to come."""
         outlook = self._run.outlook
         if outlook is None or self._operation.pagination is None:
             return
@@ -306,8 +315,6 @@ class _SourceRun:
             windows=max(1, len(self._windows) - self._checkpoint.window),
         )
         outlook.demand(self._key, self._operation, self._scope.seller, requests)
-        for forecast in await outlook.forecasts():
-            self._run.listener(forecast)
 
     def _rows_so_far(self) -> int:
         return self._checkpoint.rows + self._tally.rows
@@ -333,6 +340,11 @@ def _asked_ahead(
 
 def _failed(key: SourceKey, error: Exception) -> SourceEnded:
     return SourceEnded(key=key, status=Status.FAILED, error=_told(error))
+
+
+def _budget_of(bucket_key: str) -> str:
+    """The budget in a bucket's key, `wbtrio:{account}:kind:budget`."""
+    return bucket_key.rpartition("}:")[2].partition(":")[2]
 
 
 def _told(error: Exception) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple
@@ -67,7 +68,7 @@ class Kept(Struct, frozen=True):
     size: int
 
 
-class FileSink:
+class FileSink(ABC):
     """What sinks of files share: folders, checkpoint files, threads, one process at a time.
 
     Args:
@@ -98,19 +99,51 @@ class FileSink:
 
     async def aclose(self) -> None:
         """Close the files and let another process in; what was not committed does not count."""
+        self.close()
+        await anyio.lowlevel.checkpoint()
+
+    def close(self) -> None:
+        """The same, where no event loop runs."""
         self._close_files()
         if self._lock is not None:
             lock, self._lock = self._lock, None
             os.close(lock)
-        await anyio.lowlevel.checkpoint()
+
+    async def open(self, key: SourceKey) -> Checkpoint | None:
+        """See `Sink.open`."""
+        return await self._run(self._open, key)
+
+    async def restart(self, key: SourceKey) -> None:
+        """See `Sink.restart`."""
+        await self._run(self._restart, key)
+
+    async def write(self, key: SourceKey, rows: Sequence[Any]) -> None:
+        """See `Sink.write`."""
+        await self._run(self._write, key, rows)
+
+    async def commit(self, key: SourceKey, checkpoint: Checkpoint) -> None:
+        """See `Sink.commit`."""
+        await self._run(self._commit, key, checkpoint)
 
     def checkpoint_of(self, key: SourceKey) -> Checkpoint | None:
         """What was committed last for this key; reads one small file."""
         kept = self._kept(key)
         return None if kept is None else kept.checkpoint
 
-    def _close_files(self) -> None:
-        """Close what is open."""
+    @abstractmethod
+    def _open(self, key: SourceKey) -> Checkpoint | None: ...
+
+    @abstractmethod
+    def _restart(self, key: SourceKey) -> None: ...
+
+    @abstractmethod
+    def _write(self, key: SourceKey, rows: Sequence[Any]) -> None: ...
+
+    @abstractmethod
+    def _commit(self, key: SourceKey, checkpoint: Checkpoint) -> None: ...
+
+    @abstractmethod
+    def _close_files(self) -> None: ...
 
     async def _run(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
         if self._threads:

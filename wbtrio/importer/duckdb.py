@@ -46,22 +46,6 @@ class DuckdbSink(FileSink):
         """What was committed last for this key."""
         return _read(self._connection(key), key)
 
-    async def open(self, key: SourceKey) -> Checkpoint | None:
-        """See `Sink.open`."""
-        return await self._run(self._open, key)
-
-    async def restart(self, key: SourceKey) -> None:
-        """See `Sink.restart`."""
-        await self._run(self._restart, key)
-
-    async def write(self, key: SourceKey, rows: Sequence[Any]) -> None:
-        """See `Sink.write`."""
-        await self._run(self._write, key, rows)
-
-    async def commit(self, key: SourceKey, checkpoint: Checkpoint) -> None:
-        """See `Sink.commit`."""
-        await self._run(self._commit, key, checkpoint)
-
     def _connection(self, key: SourceKey) -> Any:
         connection = self._connections.get(key)
         if connection is None:

@@ -30,22 +30,6 @@ class NdjsonSink(FileSink):
         super().__init__(folder, threads=threads)
         self._files: dict[SourceKey, BinaryIO] = {}
 
-    async def open(self, key: SourceKey) -> Checkpoint | None:
-        """See `Sink.open`."""
-        return await self._run(self._open, key)
-
-    async def restart(self, key: SourceKey) -> None:
-        """See `Sink.restart`."""
-        await self._run(self._restart, key)
-
-    async def write(self, key: SourceKey, rows: Sequence[Any]) -> None:
-        """See `Sink.write`."""
-        await self._run(self._write, key, rows)
-
-    async def commit(self, key: SourceKey, checkpoint: Checkpoint) -> None:
-        """See `Sink.commit`."""
-        await self._run(self._commit, key, checkpoint)
-
     def _open(self, key: SourceKey) -> Checkpoint | None:
         kept = self._kept(key)
         path = self._place(key, ".ndjson")

@@ -40,22 +40,6 @@ class ParquetSink(FileSink):
         self._parts: dict[SourceKey, int] = {}
         self._rows: dict[SourceKey, list[Any]] = {}
 
-    async def open(self, key: SourceKey) -> Checkpoint | None:
-        """See `Sink.open`."""
-        return await self._run(self._open, key)
-
-    async def restart(self, key: SourceKey) -> None:
-        """See `Sink.restart`."""
-        await self._run(self._restart, key)
-
-    async def write(self, key: SourceKey, rows: Sequence[Any]) -> None:
-        """See `Sink.write`."""
-        await self._run(self._write, key, rows)
-
-    async def commit(self, key: SourceKey, checkpoint: Checkpoint) -> None:
-        """See `Sink.commit`."""
-        await self._run(self._commit, key, checkpoint)
-
     def _open(self, key: SourceKey) -> Checkpoint | None:
         kept = self._kept(key)
         folder = self._place(key, "")
@@ -82,6 +66,9 @@ class ParquetSink(FileSink):
     def _commit(self, key: SourceKey, checkpoint: Checkpoint) -> None:
         self._make_part(key)
         self._keep(key, Kept(checkpoint, self._parts[key]))
+
+    def _close_files(self) -> None:
+        self._rows.clear()
 
     def _make_part(self, key: SourceKey) -> None:
         rows, self._rows[key] = self._rows[key], []

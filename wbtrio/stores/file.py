@@ -10,13 +10,18 @@ import msgspec
 from msgspec import Struct
 
 from .. import _bucket
-from .._bucket import Limit, State
+from .._bucket import MICROSECONDS, Limit, State
 from .._errors import StoreProtocolError, StoreUnavailable
 from .._loop import loop_clock
 from .memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+LATEST_ARRIVAL = MICROSECONDS
+"""µs by which WB may have counted the last request of a killed process after its grant: nobody
+was left to learn it from the reply."""
 
 
 class _Kept(Struct, frozen=True):
@@ -58,11 +63,26 @@ class FileStore(MemoryStore):
             ) from error
         self._buckets = {key: (Limit(*one.limit), State(*one.state)) for key, one in kept.items()}
 
+        self._inherited = set(self._buckets)
+
     def __repr__(self) -> str:
         return f"<FileStore {self._path}: {len(self._buckets)} buckets>"
 
+    def _read(self, key: str) -> State:
+        state = super()._read(key)
+        if key not in self._inherited:
+            return state
+        return state._replace(
+            full_at=state.full_at + LATEST_ARRIVAL,
+            not_before=state.not_before and state.not_before + LATEST_ARRIVAL,
+        )
+
     def _write(self, key: str, limit: Limit, state: State, now: int) -> None:
+        if key in self._inherited and state == self._read(key):
+            # A refusal changes nothing; the allowance must not pile up from process to process.
+            return
         super()._write(key, limit, state, now)
+        self._inherited.discard(key)
         kept = {
             name: _Kept((limit.period, limit.limit, limit.burst), tuple(state))
             for name, (limit, state) in self._buckets.items()
