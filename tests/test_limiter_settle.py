@@ -173,6 +173,18 @@ async def test_each_caller_s_error_takes_the_error_cost_even_into_debt(status: i
     assert await tokens_left(store, bucket) == -5
 
 
+@pytest.mark.parametrize(("status", "slowed"), [(404, 0), (200, 1)])
+async def test_a_reset_that_an_error_s_debt_explains_proves_no_slower_limit(
+    status: int, slowed: int
+) -> None:
+    limiter, bucket = WbRateLimiter(), a_bucket(burst=20)
+    first = await limiter.acquire(bucket, error_cost=10)
+    second = await limiter.acquire(bucket, error_cost=10)
+    await first.settle(status, {})
+    await second.settle(429, says(0, retry=11, reset=30, limit=20))
+    assert limiter.statistics().total.slowed == slowed
+
+
 async def test_a_429_holds_until_its_retry_and_refills_until_its_reset() -> None:
     """WB's own example: Reset 29, Retry 2, Limit 10."""
     bucket = a_bucket(burst=10, interval=3)
@@ -303,12 +315,16 @@ async def test_after_one_blind_429_an_admitted_request_starts_the_count_anew() -
     "weaker", [says(9), says(0, retry=5), says(0, reset=5), says(0), says(3), {}]
 )
 async def test_no_reply_shortens_a_hold(weaker: dict[str, str]) -> None:
-    limiter = WbRateLimiter()
+    shared = MemoryStore()
+    limiter = WbRateLimiter(shared)
     permits = await drain(limiter, TEN)
-    await permits[0].settle(429, says(0, retry=100, reset=109, limit=10))
-    for permit, status in zip(permits[1:], itertools.cycle((200, 429))):
+    await permits[0].settle(429, says(0, retry=100, reset=10, limit=10))
+    for permit, status in zip(permits[1:], itertools.cycle((200, 429)), strict=False):
         settlement = await permit.settle(status, weaker)
         assert settlement.retry_after >= 100
+    with pytest.raises(RateLimited) as caught:
+        await WbRateLimiter(shared).acquire_nowait(TEN)
+    assert caught.value.retry_after >= 100
     permit = await limiter.acquire(TEN)
     assert permit.waited >= 100
     assert permit.cause is Cause.PENALTY
