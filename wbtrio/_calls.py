@@ -240,7 +240,7 @@ class _Course:
                 account=self._caller.account,
                 status=response.status_code,
                 headers=response.headers,
-                body=body.head,
+                body=body.beginning,
                 permit=report,
                 spool=body.file,
             )

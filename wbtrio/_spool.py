@@ -37,6 +37,11 @@ class Body(Struct, frozen=True):
     head: bytes
     file: IO[bytes] | None = None
 
+    @property
+    def beginning(self) -> bytes:
+        """What is kept of it in memory while its rows are read: all, or enough for an excerpt."""
+        return self.head if self.file is None else self.head[:_CHUNK]
+
 
 async def read_body(response: httpx.Response, *, may_spool: bool) -> Body:
     """Read and decompress a response's body.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("wbtrio.importer")
 
-PART_ROWS = 5_000
+PART_ROWS = 1_000
 """Rows of a page of more than 8 MB that are in memory at once."""
 
 
