@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wbtrio import MemoryStore, RateLimited, WbRateLimiter
 from wbtrio._bucket import FULL, Bucket, Limit, Narrowing, State, forget, narrow, pace, tokens
 from wbtrio._headers import Observation
-from wbtrio._reconcile import SLOW_FOR, slower_limit
+from wbtrio._reconcile import SLOW_FOR, plan_penalty, slower_limit
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -95,6 +95,12 @@ def test_slowing_down_raises_no_level_above_zero_and_is_idempotent(
     assert narrow(once, limit, now, by) == once
     assert pace(once, limit).interval >= limit.interval
     assert pace(once, limit).burst <= limit.burst
+
+
+def test_a_slower_limit_is_believed_until_the_refill_that_it_tells_of_has_ended() -> None:
+    plan = plan_penalty(refused(0, 30 * 3600, limit=60), Limit(SECOND, 100, 2))
+    assert plan.narrowing is not None
+    assert plan.narrowing.slow_for == 30 * HOUR
 
 
 def test_a_hold_s_hours_are_not_multiplied_by_the_slower_pace() -> None:

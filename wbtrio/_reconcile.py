@@ -20,7 +20,8 @@ LONGEST_BLIND_HOLD = 24 * 3600 * MICROSECONDS
 LATE_DEPARTURE = 2_000
 """µs from grant to departure that are taken for none: an open connection needs less."""
 SLOW_FOR = 24 * 3600 * MICROSECONDS
-"""How long a proof of a slower limit is believed, if its interval is not half as long."""
+"""How long a proof of a slower limit is believed, unless its interval is longer than half of this,
+or the refill that it tells of ends later."""
 
 
 class Reason(StrEnum):
@@ -134,7 +135,7 @@ def plan_penalty(
         full_in=full_in,
         slow_interval=slower.interval,
         burst_cut=limit.burst - slower.burst,
-        slow_for=max(SLOW_FOR, 2 * slower.interval),
+        slow_for=max(SLOW_FOR, 2 * slower.interval, full_in),
     )
     return Plan(narrowing, Reason.PENALIZED)
 
