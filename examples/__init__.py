@@ -1,0 +1,1 @@
+"""Programs to begin with; the tests run each of them."""
