@@ -244,6 +244,11 @@ class Lane:
             stated -= later
         self._window.narrow(max(0, min(left, stated)), now + observation.reset, now)
 
+    @property
+    def spread(self) -> int:
+        """µs by which requests travel unevenly; so much longer than told may a wait be."""
+        return self._spread.us
+
     def learn_round_trip(self, round_trip: int) -> None:
         """Keep how many µs a request took from leaving until its reply."""
         self._spread.note(round_trip)
@@ -253,7 +258,8 @@ class Lane:
         limit, hint = self.bucket.limit, self.hint
         wait = _bucket.wait(hint, limit, now, cost, of_several=of_several)
         if spread := self._spread.us:
-            wait = max(wait, _bucket.wait(hint._replace(not_before=0), limit, now - spread, cost))
+            unheld, behind = hint._replace(not_before=0), now - spread
+            wait = max(wait, _bucket.wait(unheld, limit, behind, cost, of_several=of_several))
         reserve = self._reserve.on_top_of(cost, limit.burst, now)
         if reserve:
             by_reserve = _bucket.wait(hint, limit, now, cost + reserve)

@@ -36,21 +36,24 @@ class StoreClock:
 
     def __init__(self) -> None:
         self._offset: int | None = None
-        self._observed = -FRESH_FOR
+        self._measured = -FRESH_FOR
+        self._latest = 0
 
     def observe(self, store_now: int) -> None:
-        """Take note of a reply that has just arrived; of one in a hundred milliseconds."""
-        if self._offset is not None and 0 <= store_now - self._observed < FRESH_FOR:
-            return
-        self._observed = store_now
-        self._offset = store_now - loop_clock()
+        """Take note of a reply that has just arrived; one in a hundred milliseconds is measured."""
+        is_fresh = 0 <= store_now - self._measured < FRESH_FOR
+        self._latest = store_now
+        if self._offset is None or not is_fresh:
+            self._measured = store_now
+            self._offset = store_now - loop_clock()
 
     def now(self) -> int:
         """µs of the store's clock; before its first reply, of the wall clock."""
         now = loop_clock()
         if self._offset is None:
             self._offset = time.time_ns() // 1000 - now
-        return now + self._offset
+        # What the store said last has passed, whatever the offset says.
+        return max(now + self._offset, self._latest)
 
 
 class Granted(NamedTuple):

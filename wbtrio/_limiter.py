@@ -260,7 +260,10 @@ class WbRateLimiter:
             if wait:
                 cause = self._cause(lane)
                 self._give_up_if_too_long(lane, wait, cause, waiter)
-                await waiter.sleep(_earlier(waiter.give_up_at, wait + lane.turn_pause()))
+                until = loop_clock() + wait + lane.turn_pause()
+                if waiter.give_up_at is not None:
+                    until = min(until, waiter.give_up_at + lane.spread)
+                await waiter.sleep(until)
                 continue
             granted = await self._ledger.acquire(lanes, waiter.cost)
             if granted is not None:
@@ -296,7 +299,10 @@ class WbRateLimiter:
         return waiter.give_up_at if wait else None
 
     def _give_up_if_too_long(self, lane: Lane, wait: int, cause: Cause, waiter: Waiter) -> None:
-        if waiter.give_up_at is None or loop_clock() + wait <= waiter.give_up_at:
+        if waiter.give_up_at is None:
+            return
+        # What only evens out the requests' travelling times is no reason to refuse one.
+        if loop_clock() + wait - lane.spread <= waiter.give_up_at:
             return
         seconds = wait / MICROSECONDS
         key = lane.key
@@ -380,8 +386,3 @@ class WbRateLimiter:
                 lane.key,
                 burst,
             )
-
-
-def _earlier(give_up_at: int | None, pause: int) -> int:
-    until = loop_clock() + pause
-    return until if give_up_at is None else min(until, give_up_at)
