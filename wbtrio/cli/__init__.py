@@ -23,6 +23,7 @@ COMMANDS = {
     "import": "wbtrio.cli.import_:import_command",
     "plan": "wbtrio.cli.plan:plan_command",
     "registry": "wbtrio.cli.registry:registry_app",
+    "simulate": "wbtrio.cli.simulate:simulate",
     "token": "wbtrio.cli.token:token_app",
 }
 """Where each command is; a line here is all that a new one needs."""
