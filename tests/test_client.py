@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import msgspec
@@ -14,6 +14,7 @@ import pytest
 from tests.support.canned import LIST, TOKEN, WRITE, Wb, call_once, ok
 from wbtrio import (
     CallerError,
+    OperationId,
     RateLimitTransport,
     TokenExpired,
     TokenMalformed,
@@ -219,7 +220,7 @@ async def test_a_deprecated_operation_is_called_with_one_warning(
         )
         with caplog.at_level(logging.WARNING, logger="wbtrio"):
             for _ in range(2):
-                await seller.call(deprecated)
+                await seller.call(cast("OperationId", deprecated))
     assert len(server.requests) == 2
     assert [entry.getMessage() for entry in caplog.records] == [
         f"{deprecated} is deprecated: WB will remove it"

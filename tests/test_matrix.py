@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.conftest import report_key
-from wbtrio import MemoryStore, TokenKind, WbApiClient, WbRateLimiter, default_registry
+from wbtrio import MemoryStore, OperationId, TokenKind, WbApiClient, WbRateLimiter, default_registry
 from wbtrio.simulator import Foreign, Latency, Rule, Scenario, Stock, WbSimulator, make_token
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ REFILLS: tuple[Refill, ...] = ("smooth", "window")
 BUDGET = "fbs-orders"
 SECOND = 1_000_000
 LATENCY = Latency(before=0.05, after=0.05)
-IMPORTED: dict[str, dict[str, str | int]] = {
+IMPORTED: dict[OperationId, dict[str, str | int]] = {
     "content.cards.list": {},
     "prices.goods.list": {},
     "fbs.orders.list": {},

@@ -18,6 +18,7 @@ from wbtrio import (
     CallerError,
     CursorStuck,
     MethodGone,
+    OperationId,
     RateLimited,
     ServerError,
     Undecodable,
@@ -74,13 +75,15 @@ def as_set(rows: list[Any]) -> list[bytes]:
     return sorted(msgspec.json.encode(row, order="sorted") for row in rows)
 
 
-async def rows_of(seller: AccountScope, operation: str, **how: Any) -> list[Any]:
+async def rows_of(seller: AccountScope, operation: OperationId, **how: Any) -> list[Any]:
     return [row async for row in seller.items(operation, **how)]
 
 
 @pytest.mark.parametrize("total", [0, 1, SIZE, SIZE + 1, 5 * SIZE + 3])
 @pytest.mark.parametrize("operation", sorted(LISTS))
-async def test_a_walk_brings_exactly_the_rows_that_wb_has(operation: str, total: int) -> None:
+async def test_a_walk_brings_exactly_the_rows_that_wb_has(
+    operation: OperationId, total: int
+) -> None:
     resource, how = LISTS[operation]
     caps = {resource: SIZE} if operation in CAPPED else {}
     server = simulator(rows={resource: total}, caps=caps)
@@ -94,7 +97,7 @@ async def test_a_walk_brings_exactly_the_rows_that_wb_has(operation: str, total:
 
 
 @pytest.mark.parametrize("operation", sorted(LISTS))
-async def test_the_default_page_is_the_largest_that_wb_gives(operation: str) -> None:
+async def test_the_default_page_is_the_largest_that_wb_gives(operation: OperationId) -> None:
     resource, how = LISTS[operation]
     server = simulator(rows={resource: 60})
     async with client_of(server) as wb, wb.account(TOKEN) as seller:
@@ -129,7 +132,7 @@ async def test_campaigns_are_asked_by_their_ids_in_chunks() -> None:
 )
 @pytest.mark.parametrize("total", [0, 40])
 async def test_a_report_is_made_waited_for_and_downloaded(
-    operation: str, resource: str, params: dict[str, Any], total: int
+    operation: OperationId, resource: str, params: dict[str, Any], total: int
 ) -> None:
     server = simulator(rows={resource: total})
     async with client_of(server) as wb, wb.account(TOKEN) as seller:
@@ -323,7 +326,7 @@ async def test_pages_are_not_for_two_tasks_at_once() -> None:
     ],
 )
 async def test_a_walk_that_cannot_be_is_refused_at_once(
-    operation: str, how: dict[str, Any], message: str
+    operation: OperationId, how: dict[str, Any], message: str
 ) -> None:
     async with client_of(simulator()) as wb, wb.account(TOKEN) as seller:
         with pytest.raises(CallerError, match=message):

@@ -16,6 +16,7 @@ from wbtrio import (
     Bucket,
     CallerError,
     Limit,
+    OperationId,
     RateLimited,
     Undecodable,
     WbApiClient,
@@ -55,7 +56,7 @@ def as_set(rows: list[Any]) -> list[bytes]:
 
 @pytest.mark.usefixtures("spooled")
 @pytest.mark.parametrize("operation", sorted(BY_PARTS))
-async def test_a_large_page_comes_in_parts_with_exactly_its_rows(operation: str) -> None:
+async def test_a_large_page_comes_in_parts_with_exactly_its_rows(operation: OperationId) -> None:
     resource, how = BY_PARTS[operation]
     server = WbSimulator(Scenario(stock=Stock(rows={resource: 230})))
     async with (

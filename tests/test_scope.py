@@ -166,14 +166,14 @@ async def test_four_sellers_import_four_lists_at_once_without_a_single_429() -> 
     kinds = {"a": "personal", "b": "personal", "c": "service", "d": "personal"}
     server = WbSimulator(Scenario(stock=Stock(default_rows=700)))
     brought: dict[tuple[str, str], int] = {}
-    lists: dict[str, dict[str, Any]] = {
+    lists: dict[OperationId, dict[str, Any]] = {
         "content.cards.list": {},
         "prices.goods.list": {"limit": 50},
         "fbs.orders.list": {"limit": 50},
         "statistics.orders.list": {"params": {"dateFrom": "2026-01-01"}},
     }
 
-    async def load(seller: AccountScope, operation: str) -> None:
+    async def load(seller: AccountScope, operation: OperationId) -> None:
         rows = [row async for row in seller.items(operation, **lists[operation])]
         brought[seller.seller.sid, operation] = len(rows)
 

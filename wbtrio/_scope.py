@@ -113,17 +113,17 @@ class AccountScope:
 
     @overload
     async def call(
-        self, operation: OperationId | str, *, type: type[T], **how: Unpack[CallOptions]
+        self, operation: OperationId, *, type: type[T], **how: Unpack[CallOptions]
     ) -> T: ...
 
     @overload
     async def call(
-        self, operation: OperationId | str, *, type: None = None, **how: Unpack[CallOptions]
+        self, operation: OperationId, *, type: None = None, **how: Unpack[CallOptions]
     ) -> Any: ...
 
     async def call(
         self,
-        operation: OperationId | str,
+        operation: OperationId,
         *,
         type: type[T] | None = None,  # noqa: A002 - msgspec's word for it
         **how: Unpack[CallOptions],
@@ -144,7 +144,7 @@ class AccountScope:
         """
         return (await self.fetch(operation, **how)).decode(type)
 
-    async def fetch(self, operation: OperationId | str, **how: Unpack[CallOptions]) -> Answer:
+    async def fetch(self, operation: OperationId, **how: Unpack[CallOptions]) -> Answer:
         """As `call`, but gives the reply as it came, with its headers."""
         self._check_open()
         call = self._caller.prepare(
@@ -159,17 +159,17 @@ class AccountScope:
 
     @overload
     def pages(
-        self, operation: OperationId | str, *, type: type[T], **how: Unpack[ListOptions]
+        self, operation: OperationId, *, type: type[T], **how: Unpack[ListOptions]
     ) -> Pages[T]: ...
 
     @overload
     def pages(
-        self, operation: OperationId | str, *, type: None = None, **how: Unpack[ListOptions]
+        self, operation: OperationId, *, type: None = None, **how: Unpack[ListOptions]
     ) -> Pages[Any]: ...
 
     def pages(
         self,
-        operation: OperationId | str,
+        operation: OperationId,
         *,
         type: type[T] | None = None,  # noqa: A002
         **how: Unpack[ListOptions],
@@ -192,17 +192,17 @@ class AccountScope:
 
     @overload
     def items(
-        self, operation: OperationId | str, *, type: type[T], **how: Unpack[ListOptions]
+        self, operation: OperationId, *, type: type[T], **how: Unpack[ListOptions]
     ) -> Items[T]: ...
 
     @overload
     def items(
-        self, operation: OperationId | str, *, type: None = None, **how: Unpack[ListOptions]
+        self, operation: OperationId, *, type: None = None, **how: Unpack[ListOptions]
     ) -> Items[Any]: ...
 
     def items(
         self,
-        operation: OperationId | str,
+        operation: OperationId,
         *,
         type: type[T] | None = None,  # noqa: A002
         **how: Unpack[ListOptions],

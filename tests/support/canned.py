@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, cast
 
 import httpx
 
-from wbtrio import WbApiClient
+from wbtrio import OperationId, WbApiClient
 from wbtrio.simulator import make_token
 
 TOKEN = make_token("seller-1")
-LIST = "content.cards.list"
-WRITE = "fbs.supplies.create"
+LIST: Final = "content.cards.list"
+WRITE: Final = "fbs.supplies.create"
 
 
 class Wb:
@@ -39,7 +39,7 @@ async def call_once(server: Wb, operation: str, *, token: str = TOKEN, **how: An
         outcome: list[Any] = []
         async with wb.account(token) as seller:
             try:
-                outcome.append(await seller.call(operation, **how))
+                outcome.append(await seller.call(cast("OperationId", operation), **how))
             except Exception as error:
                 outcome.append(error)
     if isinstance(outcome[0], Exception):

@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 from msgspec import Struct
 
-from wbtrio import RateLimited, WbApiClient, WbRateLimiter
+from wbtrio import OperationId, RateLimited, WbApiClient, WbRateLimiter
 from wbtrio._statistics import BucketStatistics
 
-LISTS: dict[str, tuple[str, dict[str, str | int]]] = {
+LISTS: dict[str, tuple[OperationId, dict[str, str | int]]] = {
     "cards": ("content.cards.list", {}),
     "prices": ("prices.goods.list", {}),
     "FBS orders": ("fbs.orders.list", {}),

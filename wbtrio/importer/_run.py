@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 from msgspec import Struct
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .._client import WbApiClient
+    from .._operation_ids import OperationId
     from .._pages import Page, Pages
     from .._registry import Operation
     from .._scope import AccountScope, ListOptions
@@ -236,7 +237,7 @@ class _SourceRun:
         }
         if window.limit is not None:
             how["limit"] = window.limit
-        self._walking = pages = self._scope.pages(self._operation.id, **how)
+        self._walking = pages = self._scope.pages(cast("OperationId", self._operation.id), **how)
         async with _asked_ahead(pages, self._run.terms.prefetch) as walk:
             async for page in walk:
                 await self._store(page, boundary)
