@@ -13,6 +13,7 @@ from tests.support.canned import LIST, TOKEN, Wb, error_body, ok
 from wbtrio import (
     AccountScope,
     CallerError,
+    OperationId,
     RateLimited,
     TokenExpired,
     Unauthorized,
