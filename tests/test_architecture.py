@@ -30,7 +30,7 @@ LAYERS = (
     ("_lane", "_ledger", "_limiter", "_permit"),
     ("_sending", "_transport"),
     (
-        *("_ahead", "_calls", "_client", "_pages", "_pagination", "_requests", "_scope"),
+        *("_ahead", "_calls", "_client", "_fan_out", "_pages", "_pagination", "_requests", "_scope"),
         *("_spool", "_tasks"),
     ),
     ("importer",),

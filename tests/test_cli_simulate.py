@@ -15,6 +15,7 @@ from wbtrio import CallerError
 from wbtrio.simulator import FaultKind, Motion, Rule
 from wbtrio.simulator.scenario_file import load_scenario
 
+ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = """
 seed = 7
 refill = "window"
@@ -79,6 +80,14 @@ def test_a_faulty_scenario_is_refused_with_its_key(text: str, words: str, tmp_pa
     with pytest.raises(CallerError, match=words) as refused:
         load_scenario(written(tmp_path, text))
     assert "scenario.toml" in str(refused.value)
+
+
+def test_the_scenario_in_the_documentation_can_be_served(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "importing.md").read_text(encoding="utf-8")
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    scenario = load_scenario(written(tmp_path, example))
+    assert scenario.stock.rows == {"cards": 6100}
+    assert scenario.foreign[0].every == 2.0
 
 
 def test_a_missing_scenario_is_told(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ._ahead import PagesAhead
 from ._errors import BadRequest, CallerError, CursorStuck
+from ._fan_out import FanOut
 from ._pagination import PageRequest, Step, Walk, pagination_of, passes_of
 from ._positions import Position, get_path, put_path
 from ._requests import Answer
@@ -84,6 +85,8 @@ class Pages(Generic[T]):
         self._restarted = False
         self._fault: WbTrioError | None = None
         self._busy = False
+        self._fan_out: FanOut | None = None
+        self._at_once = 1
         self._task: TaskRun | None = None
         self._ordered: TaskRun | None = None
         self._parts: Iterator[Page[T]] = iter(())
@@ -142,18 +145,26 @@ class Pages(Generic[T]):
                 async for page in pages:
                     ...
 
+        The pages of a list by offset are asked for together, since their places are known: after
+        the first one, `count` at once, each under a permit of its own. Where WB does not state
+        the total, that can be up to `count - 1` requests beyond the end.
+
         Args:
             count: How many pages may be asked for before they are taken, 1 to 64.
 
         Raises:
             CallerError: `count` is out of range.
         """
+        if count > 1:
+            self._fan_out, self._at_once = FanOut(), count
         return PagesAhead(self, count)
 
     async def aclose(self) -> None:
         """End the walk. Only a large page's file is released; it serves `contextlib.aclosing`."""
         self._request = self._fault = self._task = None
         self._walks = iter(())
+        if self._fan_out is not None:
+            self._fan_out.drop()
         self._end_parts()
 
     async def _next(self) -> Page[T]:
@@ -221,6 +232,10 @@ class Pages(Generic[T]):
 
     async def _fetch(self, request: PageRequest) -> Answer:
         try:
+            if self._fan_out is not None and self._number:
+                return await self._fan_out.fetch(
+                    request, lambda: self._walk.foreseen(self._at_once - 1), self._send
+                )
             return await self._send(request)
         except BadRequest:
             again = None if self._restarted else self._walk.restart()

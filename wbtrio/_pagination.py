@@ -103,6 +103,7 @@ class Walk:
             if get_path(self._own, path) is None:
                 put_path(self._own, path, value)
         self._size = self._asked_size = self._page_size(limit)
+        self._total: int | None = None
         self._course = self._make_course(position, ids)
 
     def first(self) -> PageRequest:
@@ -144,12 +145,40 @@ class Walk:
             last: The last of them; None: there is none.
         """
         page = PageSeen(reply, count, last, self._asked_size, fresh)
+        if "total_reached" in self._pagination.end:
+            total = get_path(reply, self._pagination.end_field)
+            self._total = total if isinstance(total, int) else None
         asked = self._course.now()
         self._course.advance(page)
         request, fault = None, None
         if not self._has_ended(page):
             request, fault = self._onward(asked, page)
         return Step(rows, count, self._kept(), request, fault)
+
+    def foreseen(self, count: int) -> list[PageRequest]:
+        """The requests after the next one, as far as they can be known: those of offset lists.
+
+        They are right if every page until then is full.
+
+        Args:
+            count: How many at most.
+        """
+        course = self._course
+        if not isinstance(course, Offset) or not self._asked_size:
+            return []
+        asked_size, requests = self._asked_size, []
+        for number in range(1, count + 1):
+            ahead = course.reached + number * asked_size
+            if self._total is not None and ahead >= self._total:
+                break
+            try:
+                request = self._request({**course.now(), self._pagination.offset: ahead})
+            except CallerError:
+                break
+            if request is not None:
+                requests.append(request)
+        self._asked_size = asked_size
+        return requests
 
     def _onward(
         self, asked: Mapping[str, Any] | None, page: PageSeen
