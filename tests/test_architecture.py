@@ -30,8 +30,8 @@ LAYERS = (
     ("_lane", "_ledger", "_limiter", "_permit"),
     ("_sending", "_transport"),
     (
-        *("_ahead", "_calls", "_client", "_fan_out", "_pages", "_pagination", "_requests", "_scope"),
-        *("_spool", "_tasks"),
+        *("_ahead", "_calls", "_client", "_fan_out", "_pages", "_pagination", "_requests"),
+        *("_scope", "_spool", "_tasks"),
     ),
     ("importer",),
     ("testing", "cli"),

@@ -13,7 +13,7 @@ import pytest
 
 from wbtrio import RedisStore
 from wbtrio import _bucket as pure
-from wbtrio._bucket import FULL, Bucket, Fence, Limit, Narrowing, State
+from wbtrio._bucket import FULL, Bucket, Fence, Limit, Narrowing, State, Undo
 from wbtrio.stores import AcquireRequest, RefundRequest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_io]
@@ -87,6 +87,7 @@ class History:
         at = random.randrange(BUCKETS)
         bucket, hint = self.buckets[at], self.hint(at)
         before = pure.merge(self.states[at], hint)
+        assert before.full_at >= 0
         ticket = max(0, before.granted - random.randint(0, 9))
         by = Narrowing(
             charge=random.choice([0, 0, 9]),
@@ -99,6 +100,7 @@ class History:
             slow_interval=random.choice([0, 0, random.randint(1, 7_200 * SECOND)]),
             burst_cut=random.choice([0, random.randint(0, 60)]),
             slow_for=random.randint(1, 2 * DAY),
+            undo=random.choice([None, Undo(random.randint(1, 9), before.full_at, before.granted)]),
         )
         reply = await store.narrow(bucket.key, bucket.limit, by, hint)
         expected = pure.narrow(before, bucket.limit, self.now, by)

@@ -10,9 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wbtrio import MemoryStore, RateLimited, WbRateLimiter
-from wbtrio._bucket import FULL, Bucket, Limit, Narrowing, State, forget, narrow, pace, tokens
+from wbtrio._bucket import (
+    FULL,
+    Bucket,
+    Limit,
+    Narrowing,
+    State,
+    acquire,
+    forget,
+    narrow,
+    pace,
+    tokens,
+)
 from wbtrio._headers import Observation
-from wbtrio._reconcile import SLOW_FOR, plan_penalty, slower_limit
+from wbtrio._reconcile import SLOW_FOR, Grant, plan_penalty, slower_limit
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -98,7 +109,9 @@ def test_slowing_down_raises_no_level_above_zero_and_is_idempotent(
 
 
 def test_a_slower_limit_is_believed_until_the_refill_that_it_tells_of_has_ended() -> None:
-    plan = plan_penalty(refused(0, 30 * 3600, limit=60), Limit(SECOND, 100, 2))
+    limit = Limit(SECOND, 100, 2)
+    grant = Grant(acquire(FULL, limit, 0).state, 0, 1)
+    plan = plan_penalty(refused(0, 30 * 3600, limit=60), limit, grant=grant)
     assert plan.narrowing is not None
     assert plan.narrowing.slow_for == 30 * HOUR
 

@@ -92,10 +92,26 @@ class Fence(NamedTuple):
     granted_at: int
 
 
-class Narrowing(NamedTuple):
-    """One step that can only take away. Every part but `charge` is idempotent and commutative.
+class Undo(NamedTuple):
+    """A grant whose request WB refused: it was not counted.
 
     Attributes:
+        cost: Tokens that it took.
+        full_at: The bucket's `full_at` right after the grant.
+        granted: The bucket's `granted` right after the grant.
+    """
+
+    cost: int
+    full_at: int
+    granted: int
+
+
+class Narrowing(NamedTuple):
+    """One step that takes away. Every part but `undo` and `charge` is idempotent and commutative.
+
+    Attributes:
+        undo: A refused grant, taken back first unless something happened to the level since.
+            Only together with a hold, which says when WB admits the next request.
         charge: Tokens to take in addition (WB's error cost); may drive the level below zero.
         remaining: WB's counter: at most this many tokens may be left; -1: not known.
         fence: With `remaining`: tokens granted after this one were not yet counted in it.
@@ -114,6 +130,7 @@ class Narrowing(NamedTuple):
     slow_interval: int = 0
     burst_cut: int = 0
     slow_for: int = 0
+    undo: Undo | None = None
 
 
 def pace(state: State, limit: Limit) -> Limit:
@@ -163,6 +180,10 @@ def acquire(state: State, limit: Limit, now: int, cost: int = 1) -> Decision:
 def narrow(state: State, limit: Limit, now: int, by: Narrowing) -> State:
     """Take away what `by` says; never raises the level, never shortens a hold."""
     state = forget(state, limit, now)
+    undo = by.undo
+    if undo is not None and (state.full_at, state.granted) == (undo.full_at, undo.granted):
+        full_at = state.full_at - undo.cost * pace(state, limit).interval
+        state = state._replace(full_at=max(0, full_at))
     if by.slow_interval:
         state = _slow_down(state, limit, now, by)
     paced = pace(state, limit)

@@ -194,16 +194,22 @@ class Lane:
                 self._reserve.note_refusal(reply.now)
             else:
                 self._reserve.see(foreign, reply.now)
+        if state.full_at < before.full_at == self.hint.full_at:
+            # A refused grant was taken back.
+            self.hint = self.hint._replace(full_at=state.full_at)
         self.learn(state)
 
     def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
         if grant is None or plan.narrowing is None:
             return 0
         limit, charge = _bucket.pace(reply.before, self.bucket.limit), plan.narrowing.charge
-        taken = (reply.state.full_at - max(reply.before.full_at, reply.now)) // limit.interval
         left = _bucket.tokens(grant.state, limit, grant.granted_at)
-        uncounted = grant.cost if plan.reason is Reason.PENALIZED else 0
-        return min(taken - charge, left + uncounted - charge - remaining)
+        if plan.reason is Reason.PENALIZED:
+            # Of several requests that were refused together, the first one tells it all.
+            is_news = reply.state.not_before > reply.before.not_before
+            return max(1, left + grant.cost) if is_news else 0
+        taken = (reply.state.full_at - max(reply.before.full_at, reply.now)) // limit.interval
+        return min(taken - charge, left - charge - remaining)
 
     def count_blind_refusal(self, granted_at: int, now: int) -> int:
         """How many 429s without a stated end came in a row before this one.

@@ -345,9 +345,9 @@ class WbRateLimiter:
         return plan_penalty(
             observation,
             lane.bucket.limit,
+            grant=grant,
             blind_refusals=blind,
             error_cost=error_cost if lane.may_be_in_debt(now) else 1,
-            may_slow_down=grant is not None,
             exhausted_hold=self._exhausted_hold,
         )
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from . import _bucket
-from ._bucket import MICROSECONDS, Fence, Limit, Narrowing, State
+from ._bucket import MICROSECONDS, Fence, Limit, Narrowing, State, Undo
 from ._guards import LONGEST_SPREAD
 from ._headers import Observation
 
@@ -105,9 +105,9 @@ def plan_penalty(
     observation: Observation,
     limit: Limit,
     *,
+    grant: Grant | None = None,
     blind_refusals: int = 0,
     error_cost: int = 1,
-    may_slow_down: bool = True,
     exhausted_hold: ExhaustedHold = "retry",
 ) -> Plan:
     """What a 429 takes away.
@@ -115,9 +115,11 @@ def plan_penalty(
     Args:
         observation: What the 429 says of WB's counter.
         limit: The registry's limit for the bucket.
+        grant: The grant that was refused. WB did not count its request, so its tokens are given
+            back where WB says when it admits the next one. None: these are not WB's own words
+            on a request of ours, and prove no slower limit.
         blind_refusals: How many 429s without `Retry` and `Reset` came just before this one.
         error_cost: Requests that WB counts for a 4XX, where its counter may be in debt for some.
-        may_slow_down: Whether these are WB's own words, which may prove a slower limit.
         exhausted_hold: As for `plan_reconciliation`.
     """
     if observation.retry_or_reset is None:
@@ -125,10 +127,14 @@ def plan_penalty(
         # Whatever refills meanwhile, one request is to try before others follow.
         full_in = hold + (limit.burst - 1) * limit.interval
         return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
-    slower = slower_limit(observation, limit, error_cost) if may_slow_down else None
-    if slower is None:
+    if grant is None:
         hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
         return Plan(Narrowing(hold=hold, full_in=full_in), Reason.PENALIZED)
+    undo = Undo(grant.cost, grant.state.full_at, grant.state.granted)
+    slower = slower_limit(observation, limit, error_cost)
+    if slower is None:
+        hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
+        return Plan(Narrowing(hold=hold, full_in=full_in, undo=undo), Reason.PENALIZED)
     hold, full_in = _by_the_clock(observation, slower, exhausted_hold)
     narrowing = Narrowing(
         hold=hold,
@@ -136,6 +142,7 @@ def plan_penalty(
         slow_interval=slower.interval,
         burst_cut=limit.burst - slower.burst,
         slow_for=max(SLOW_FOR, 2 * slower.interval, full_in),
+        undo=undo,
     )
     return Plan(narrowing, Reason.PENALIZED)
 

@@ -125,7 +125,7 @@ class RedisStore:
         ticket, granted_at = by.fence or (-1, 0)
         arguments: list[Argument] = [limit.interval, limit.burst, *hint]
         arguments += (by.charge, by.remaining, ticket, granted_at, by.full_in, by.hold)
-        arguments += (by.slow_interval, by.burst_cut, by.slow_for)
+        arguments += (by.slow_interval, by.burst_cut, by.slow_for, *(by.undo or (0, 0, 0)))
         call = await self._run(_NARROW, [key], arguments)
         now, *integers = _integers(call)
         if call.interruption is not None:

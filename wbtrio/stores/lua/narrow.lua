@@ -10,6 +10,8 @@
 -- ARGV[14] full_in (µs from now)      ARGV[15] hold (µs from now)
 -- ARGV[16] slow_interval (µs), 0: not known; then also
 -- ARGV[17] burst_cut (tokens)         ARGV[18] slow_for (µs from now)
+-- ARGV[19] undo: cost (tokens), 0: none; then also
+-- ARGV[20] the grant's full_at (µs)   ARGV[21] the grant's granted (tokens)
 -- Returns  {now, then before and after: full_at, not_before, granted,
 --          slow_interval, burst_cut, slow_until}
 
@@ -22,6 +24,11 @@ local reply = {now}
 put(reply, bucket)
 
 forget(bucket, now, interval, burst)
+local undone = tonumber(ARGV[19])
+if undone > 0 and bucket.full_at == tonumber(ARGV[20]) and bucket.granted == tonumber(ARGV[21]) then
+  local paced_interval = pace(bucket, interval, burst)
+  bucket.full_at = max(0, bucket.full_at - undone * paced_interval)
+end
 if slow_interval > 0 then
   local old_interval, old_burst = pace(bucket, interval, burst)
   bucket.slow_interval = max(bucket.slow_interval, slow_interval)
