@@ -96,6 +96,7 @@ class Walk:
         self._pagination = pagination = pagination_of(operation)
         self._params, self._json, self._own = _own_parameters(operation, pagination, params, json)
         self._seen = set() if seen is None else seen
+        self._known_until = 0
         for name in pagination.required:
             if get_path(self._own, name) is None:
                 raise CallerError(f"{operation.id} needs the parameter {name!r}.")
@@ -105,6 +106,7 @@ class Walk:
         self._size = self._asked_size = self._page_size(limit)
         self._total: int | None = None
         self._course = self._make_course(position, ids)
+        self._walked_before = 0
 
     def first(self) -> PageRequest:
         """The request of the first page."""
@@ -116,7 +118,10 @@ class Walk:
     def restart(self) -> PageRequest | None:
         """Begin again; None where that makes no sense: no offset yet, or no key to tell rows by."""
         course = self._course
-        if not (isinstance(course, Offset) and self._pagination.row_key and course.rewind()):
+        if not (isinstance(course, Offset) and self._pagination.row_key):
+            return None
+        self._known_until = course.reached
+        if not course.rewind():
             return None
         return self._request(course.now())
 
@@ -309,11 +314,22 @@ class Walk:
             problem = "gave no cursor, with a page that is not the last"
         elif now == asked:
             problem = f"gave the cursor {_shown(now)} again, with a page that is not the last"
-        elif isinstance(self._course, Offset) and self._pagination.row_key and not page.fresh:
+        elif self._is_all_known(page):
             problem = f"answered the offset {self._course.reached} with rows already seen"
         else:
             return None
         return CursorStuck(f"{self._operation.id} {problem}.", operation=self._operation.id)
+
+    def _is_all_known(self, page: PageSeen) -> bool:
+        """Whether an offset list gave known rows where, but for a restart, new ones are due."""
+        course = self._course
+        if not (isinstance(course, Offset) and self._pagination.row_key):
+            return False
+        return not page.fresh and course.reached > self._known_until
+
+    def _meets_only_known_rows(self, page: PageSeen) -> bool:
+        has_offset = isinstance(self._course, Offset) and self._course.reached > self._walked_before
+        return has_offset and bool(self._pagination.row_key) and not page.fresh
 
     def _kept(self) -> Position | None:
         # At the end WB's cursor is often 0, which would mean "from the start" in a later run;
