@@ -94,13 +94,13 @@ async def test_wb_001_a_429_holds_one_method_of_one_seller() -> None:
         return refusal(OLD_GATEWAY_429, Retry=60) if is_refused else httpx.Response(200, json=[])
 
     params = {"dateFrom": "2026-01-01"}
-    async with WbApiClient(transport=httpx.MockTransport(answer), max_wait=10) as wb:
-        async with wb.account(TOKEN) as seller, wb.account(OTHER_SELLER) as other:
-            with pytest.raises(RateLimited) as raised:
-                await seller.call("statistics.sales.list", params=params)
-            assert raised.value.bucket == "wbtrio:{seller-1}:personal:statistics.sales.list"
-            assert await seller.call("statistics.orders.list", params=params, max_wait=0) == []
-            assert await other.call("statistics.sales.list", params=params, max_wait=0) == []
+    client = WbApiClient(transport=httpx.MockTransport(answer), max_wait=10)
+    async with client as wb, wb.account(TOKEN) as seller, wb.account(OTHER_SELLER) as other:
+        with pytest.raises(RateLimited) as raised:
+            await seller.call("statistics.sales.list", params=params)
+        assert raised.value.bucket == "wbtrio:{seller-1}:personal:statistics.sales.list"
+        assert await seller.call("statistics.orders.list", params=params, max_wait=0) == []
+        assert await other.call("statistics.sales.list", params=params, max_wait=0) == []
 
 
 @pytest.mark.parametrize(("secret", "second"), [(None, 10_800.0), ("secret", 0.0)])
@@ -108,10 +108,10 @@ async def test_wb_002_a_basic_token_has_the_base_row_unless_a_secret_comes_along
     secret: str | None, second: float
 ) -> None:
     server = Wb(httpx.Response(200, json=[]))
-    async with server.client(client_secret=secret, max_wait=math.inf) as wb:
-        async with wb.account(BASIC) as seller:
-            for _ in range(2):
-                await seller.call("statistics.orders.list", params={"dateFrom": "2026-01-01"})
+    client = server.client(client_secret=secret, max_wait=math.inf)
+    async with client as wb, wb.account(BASIC) as seller:
+        for _ in range(2):
+            await seller.call("statistics.orders.list", params={"dateFrom": "2026-01-01"})
     assert anyio.current_time() == pytest.approx(second)
 
 
@@ -204,12 +204,12 @@ async def test_wb_014_feedbacks_and_questions_of_a_base_token_share_five_request
 
 async def test_wb_015_a_cooldown_is_shared_by_all_calls_of_seller_kind_and_budget() -> None:
     server = Wb(refusal(Retry=6_249))
-    async with server.client(max_wait=60) as wb:
-        async with wb.account(BASIC) as seller, wb.account(BASIC) as again:
-            for scope in (seller, again):
-                with pytest.raises(RateLimited) as parked:
-                    await scope.call("statistics.orders.list", params={"dateFrom": "2026-01-01"})
-                assert parked.value.retry_after == pytest.approx(6_249)
+    client = server.client(max_wait=60)
+    async with client as wb, wb.account(BASIC) as seller, wb.account(BASIC) as again:
+        for scope in (seller, again):
+            with pytest.raises(RateLimited) as parked:
+                await scope.call("statistics.orders.list", params={"dateFrom": "2026-01-01"})
+            assert parked.value.retry_after == pytest.approx(6_249)
     assert len(server.requests) == 1
 
 
@@ -280,10 +280,10 @@ async def test_wb_022_a_400_without_status_in_its_body_is_read_and_reconciles() 
     body = {"title": "Invalid request body", "detail": detail, "origin": "analytics-open-api"}
     headers = {"X-Ratelimit-Limit": "3", "X-Ratelimit-Remaining": "1"}
     limiter = WbRateLimiter()
-    async with Wb(httpx.Response(400, headers=headers, json=body)).client(limiter=limiter) as wb:
-        async with wb.account(TOKEN) as seller:
-            with pytest.raises(BadRequest) as raised:
-                await seller.call("analytics.funnel.history", json={})
+    client = Wb(httpx.Response(400, headers=headers, json=body)).client(limiter=limiter)
+    async with client as wb, wb.account(TOKEN) as seller:
+        with pytest.raises(BadRequest) as raised:
+            await seller.call("analytics.funnel.history", json={})
     assert (raised.value.detail, raised.value.origin) == (detail, "analytics-open-api")
     assert limiter.statistics().total.narrowed == 1
 
@@ -316,10 +316,10 @@ async def test_wb_024_rows_that_changed_lately_are_kept_however_old_they_are() -
 async def test_wb_026_a_span_of_orders_is_walked_by_last_change_and_not_day_by_day() -> None:
     stock = Stock(rows={"statistics_orders": 500})
     server = WbSimulator(Scenario(stock=stock))
-    async with WbApiClient(transport=httpx.ASGITransport(server)) as wb:
-        async with wb.account(TOKEN) as seller:
-            params: dict[str, str | int] = {"dateFrom": "2026-01-01", "flag": 0}
-            got = [row async for row in seller.items("statistics.orders.list", params=params)]
+    client = WbApiClient(transport=httpx.ASGITransport(server))
+    async with client as wb, wb.account(TOKEN) as seller:
+        params: dict[str, str | int] = {"dateFrom": "2026-01-01", "flag": 0}
+        got = [row async for row in seller.items("statistics.orders.list", params=params)]
     assert len(got) == 500
     assert len(server.log) == 1
 
@@ -347,17 +347,17 @@ async def test_wb_028_one_postponed_source_does_not_stop_the_others_and_its_text
         return ok({"adverts": []})
 
     ended: dict[str, object] = {}
-    async with WbApiClient(transport=httpx.MockTransport(answer), max_wait=60) as wb:
-        async with wb.account(TOKEN) as seller:
+    client = WbApiClient(transport=httpx.MockTransport(answer), max_wait=60)
+    async with client as wb, wb.account(TOKEN) as seller:
 
-            async def load(operation: OperationId) -> None:
-                try:
-                    ended[operation] = await seller.call(operation, json={})
-                except RateLimited as postponed:
-                    ended[operation] = postponed
+        async def load(operation: OperationId) -> None:
+            try:
+                ended[operation] = await seller.call(operation, json={})
+            except RateLimited as postponed:
+                ended[operation] = postponed
 
-            seller.start_soon(load, "finance.sales_reports.details")
-            seller.start_soon(load, "analytics.funnel.list")
+        seller.start_soon(load, "finance.sales_reports.details")
+        seller.start_soon(load, "analytics.funnel.list")
     postponed = ended["finance.sales_reports.details"]
     assert isinstance(postponed, RateLimited)
     assert postponed.detail == long["detail"]
@@ -596,9 +596,9 @@ async def test_wb_054_after_its_retry_a_request_goes_within_a_second_and_no_head
         sent.append(anyio.current_time())
         return replies.pop(0)
 
-    async with WbApiClient(transport=httpx.MockTransport(answer)) as wb:
-        async with wb.account(TOKEN) as seller:
-            await seller.call("content.cards.list", json={})
+    client = WbApiClient(transport=httpx.MockTransport(answer))
+    async with client as wb, wb.account(TOKEN) as seller:
+        await seller.call("content.cards.list", json={})
     assert 5 <= sent[1] < 6
     assert sent[2] > sent[1]
 
@@ -643,10 +643,10 @@ async def test_wb_059_two_errors_of_cost_ten_empty_a_burst_of_twenty() -> None:
 
 async def test_wb_060_a_report_is_created_polled_and_downloaded_each_on_its_own_budget() -> None:
     server = WbSimulator(Scenario(stock=Stock(default_rows=30)))
-    async with WbApiClient(transport=httpx.ASGITransport(server), max_wait=math.inf) as wb:
-        async with wb.account(TOKEN) as seller:
-            params = {"dateFrom": "2026-11-01", "dateTo": "2026-11-08"}
-            rows = [row async for row in seller.items("reports.paid_storage.create", params=params)]
+    client = WbApiClient(transport=httpx.ASGITransport(server), max_wait=math.inf)
+    async with client as wb, wb.account(TOKEN) as seller:
+        params = {"dateFrom": "2026-11-01", "dateTo": "2026-11-08"}
+        rows = [row async for row in seller.items("reports.paid_storage.create", params=params)]
     steps = [entry.operation for entry in server.log]
     assert rows
     assert steps[0] == "reports.paid_storage.create"
@@ -659,11 +659,11 @@ async def test_wb_060_a_report_is_created_polled_and_downloaded_each_on_its_own_
 async def test_wb_061_the_five_contracts_of_the_october_release_hold() -> None:
     stock = Stock(rows={"trash": 150, "chat_events": 150})
     server = WbSimulator(Scenario(stock=stock))
-    async with WbApiClient(transport=httpx.ASGITransport(server)) as wb:
-        async with wb.account(TOKEN) as seller, wb.account(OTHER_SELLER) as other:
-            trash = [row async for row in seller.items("content.trash.list")]
-            events = [row async for row in seller.items("chat.events.list")]
-            await other.call("chat.events.list", max_wait=0)
+    client = WbApiClient(transport=httpx.ASGITransport(server))
+    async with client as wb, wb.account(TOKEN) as seller, wb.account(OTHER_SELLER) as other:
+        trash = [row async for row in seller.items("content.trash.list")]
+        events = [row async for row in seller.items("chat.events.list")]
+        await other.call("chat.events.list", max_wait=0)
     assert (len(trash), len(events)) == (150, 150)
     assert sum(entry.operation == "content.trash.list" for entry in server.log) == 2
 
