@@ -106,7 +106,6 @@ class Walk:
         self._size = self._asked_size = self._page_size(limit)
         self._total: int | None = None
         self._course = self._make_course(position, ids)
-        self._walked_before = 0
 
     def first(self) -> PageRequest:
         """The request of the first page."""
@@ -326,10 +325,6 @@ class Walk:
         if not (isinstance(course, Offset) and self._pagination.row_key):
             return False
         return not page.fresh and course.reached > self._known_until
-
-    def _meets_only_known_rows(self, page: PageSeen) -> bool:
-        has_offset = isinstance(self._course, Offset) and self._course.reached > self._walked_before
-        return has_offset and bool(self._pagination.row_key) and not page.fresh
 
     def _kept(self) -> Position | None:
         # At the end WB's cursor is often 0, which would mean "from the start" in a later run;
