@@ -21,6 +21,7 @@ from wbtrio import (
 )
 from wbtrio._bucket import FULL, Bucket, Limit, Narrowing
 from wbtrio.stores import AcquireReply, AcquireRequest
+from wbtrio.stores._connection import _parse
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_io]
 
@@ -152,6 +153,22 @@ async def test_a_server_that_is_no_redis_is_told_at_the_start() -> None:
 async def test_a_url_that_is_none_is_told_before_anything_is_sent(url: str) -> None:
     with pytest.raises(StoreUrlError, match="no Redis URL"):
         RedisStore(url)
+
+
+@pytest.mark.parametrize("url", ["redis://localhost/first", "rediss://localhost/0/1", "unix://"])
+async def test_a_url_whose_database_or_socket_is_none_does_not_fall_back_to_a_default(
+    url: str,
+) -> None:
+    with pytest.raises(StoreUrlError):
+        RedisStore(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "database"),
+    [("redis://localhost", 0), ("redis://localhost/", 0), ("redis://localhost/7", 7)],
+)
+async def test_a_url_may_leave_the_database_out(url: str, database: int) -> None:
+    assert _parse(url).get("db", 0) == database
 
 
 async def test_a_password_is_sent_and_never_shown(caplog: pytest.LogCaptureFixture) -> None:

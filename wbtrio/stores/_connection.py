@@ -192,6 +192,7 @@ _ADVICE = {
     "CLUSTERDOWN": "The cluster is down.",
     "WRONGTYPE": "Another program uses a key of wbtrio's; give wbtrio a database of its own.",
 }
+_URL_ADVICE = "Use redis://host:6379/0, rediss://... for TLS, or unix:///path?db=0."
 _PASSING = {"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"}
 
 
@@ -216,9 +217,16 @@ def _parse(url: str) -> dict[str, Any]:
         scheme = url.partition(":")[0] if "://" in url else ""
         raise StoreUrlError(
             f"{f'The scheme {scheme}://' if scheme else 'The text given'} is no Redis URL.",
-            advice="Use redis://host:6379/0, rediss://... for TLS, or unix:///path?db=0.",
+            advice=_URL_ADVICE,
         ) from error
-    address["tls"] = urlsplit(url).scheme == "rediss"
+    parts = urlsplit(url)
+    # redis-py reads both in silence, and two programs would no longer share their budgets.
+    if parts.scheme == "unix":
+        if not address.get("path"):
+            raise StoreUrlError("unix:// names no socket.", advice=_URL_ADVICE)
+    elif (database := parts.path.strip("/")) and not database.isdecimal():
+        raise StoreUrlError("The database of a Redis URL is a number.", advice=_URL_ADVICE)
+    address["tls"] = parts.scheme == "rediss"
     return address
 
 
