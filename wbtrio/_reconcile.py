@@ -134,7 +134,9 @@ def plan_penalty(
     slower = slower_limit(observation, limit, error_cost)
     if slower is None:
         hold, full_in = _by_the_clock(observation, limit, exhausted_hold)
-        return Plan(Narrowing(hold=hold, full_in=full_in, undo=undo), Reason.PENALIZED)
+        # Without a hold, the token given back would be sent at once, to the same refusal.
+        narrowing = Narrowing(hold=hold, full_in=full_in, undo=undo if hold else None)
+        return Plan(narrowing, Reason.PENALIZED)
     hold, full_in = _by_the_clock(observation, slower, exhausted_hold)
     narrowing = Narrowing(
         hold=hold,
@@ -142,7 +144,7 @@ def plan_penalty(
         slow_interval=slower.interval,
         burst_cut=limit.burst - slower.burst,
         slow_for=max(SLOW_FOR, 2 * slower.interval, full_in),
-        undo=undo,
+        undo=undo if hold else None,
     )
     return Plan(narrowing, Reason.PENALIZED)
 
