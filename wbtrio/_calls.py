@@ -296,7 +296,7 @@ class _Course:
 
 def _after_429(refusal: RateLimited, reply: RateLimited) -> RateLimited:
     """The bucket's own wait, with what WB said in its 429."""
-    return RateLimited(
+    error = RateLimited(
         reply.message,
         retry_after=refusal.retry_after,
         resume_at=refusal.resume_at,
@@ -312,3 +312,5 @@ def _after_429(refusal: RateLimited, reply: RateLimited) -> RateLimited:
         link=reply.link,
         excerpt=reply.excerpt,
     )
+    error.meaning = reply.meaning
+    return error

@@ -198,9 +198,11 @@ class WbError(WbTrioError):
         detail: WB's own words, None if it had none.
         link: A link that WB put into its reply, None if there was none.
         excerpt: The beginning of the raw body, at most 2,000 characters.
+        meaning: One of the values of `wbtrio.Meaning`; None where no reply of WB's decided.
     """
 
     default_advice = ""
+    meaning: str | None = None
 
     def __init__(
         self,
@@ -304,7 +306,7 @@ class WrongPath(WbError):
 
 
 class Unauthorized(WbError):
-    """WB refused the token (401)."""
+    """WB refused the token (401), or the account may not do that (a backend's 403)."""
 
     default_advice = "Check the token's categories and expiry in the seller's portal."
 

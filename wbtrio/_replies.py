@@ -376,11 +376,14 @@ def error_from(
         if retry_after is None:
             wait = parse_observed_rate_limit(headers).retry_or_reset
             retry_after = UNTOLD_WAIT if wait is None else wait / MICROSECONDS
-        return RateLimited(message, retry_after=retry_after, **context)
-    advice = _ADVICE.get(meaning)
-    if meaning is Meaning.TOKEN_KIND_REFUSED and alternative is not None:
-        advice = f"Use a personal or service token, or call {alternative} instead."
-    return ERRORS[meaning](message, advice=advice, **context)
+        error: WbError = RateLimited(message, retry_after=retry_after, **context)
+    else:
+        advice = _ADVICE.get(meaning)
+        if meaning is Meaning.TOKEN_KIND_REFUSED and alternative is not None:
+            advice = f"Use a personal or service token, or call {alternative} instead."
+        error = ERRORS[meaning](message, advice=advice, **context)
+    error.meaning = meaning
+    return error
 
 
 class _Context(TypedDict):

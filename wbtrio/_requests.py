@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ._errors import CallerError, Undecodable
 from ._headers import observed_headers
+from ._replies import Meaning
 from ._reply_text import excerpt_of
 from ._sending import PermitReport
 
@@ -115,7 +116,7 @@ class Answer(Struct, frozen=True):
 
     def undecodable(self, problem: str) -> Undecodable:
         """The error that says what is wrong with this body."""
-        return Undecodable(
+        error = Undecodable(
             f"{self.operation} answered {self.status} with a body that does not fit: {problem}.",
             operation=self.operation,
             account=self.account,
@@ -124,6 +125,8 @@ class Answer(Struct, frozen=True):
             detail=problem,
             excerpt=self.excerpt,
         )
+        error.meaning = Meaning.UNDECODABLE
+        return error
 
 
 def _nothing_as(type_: type[T]) -> Any:
