@@ -156,6 +156,39 @@ async def test_an_expired_token_stops_the_waiting_calls_of_its_account_and_no_ot
     assert anyio.current_time() == pytest.approx(1)
 
 
+async def test_an_expired_token_stops_the_calls_of_its_other_scopes_and_not_of_its_successor() -> (
+    None
+):
+    """Field case WB-020: every pending call of the account, whichever scope it belongs to."""
+    successor = make_token("seller-1", serial=2)
+    params = {"dateFrom": "2026-01-01"}
+    sent: list[bool] = []
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        is_old = request.headers["Authorization"] == TOKEN
+        sent.append(is_old)
+        await anyio.sleep(1)
+        return error_body(401, "token expired") if is_old else httpx.Response(200, json=[])
+
+    async def refused_call(seller: Any) -> None:
+        with pytest.raises(Unauthorized):
+            await seller.call("statistics.sales.list", params=params)
+
+    async def stopped_call(seller: Any) -> None:
+        with pytest.raises(TokenExpired):
+            await seller.call("statistics.sales.list", params=params)
+
+    client = WbApiClient(transport=httpx.MockTransport(answer), max_wait=10_000)
+    async with client as wb, wb.account(TOKEN) as one, wb.account(TOKEN) as two:
+        async with wb.account(successor) as new:
+            one.start_soon(refused_call, one)
+            await anyio.sleep(0.5)
+            await stopped_call(two)
+            assert anyio.current_time() == pytest.approx(1)
+            assert await new.call("statistics.sales.list", params=params) == []
+    assert sent == [True, False]
+
+
 @pytest.mark.parametrize(
     ("detail", "meaning"),
     [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import anyio
 import httpx
@@ -59,6 +60,7 @@ class Caller:
         *,
         sandbox: bool,
         timeout: httpx.Timeout,
+        peers: WeakSet[Caller] | None = None,
     ) -> None:
         self.transport = transport
         self.registry = registry
@@ -69,6 +71,8 @@ class Caller:
         self._warned: set[str] = set()
         self._courses: set[_Course] = set()
         self._is_expired = False
+        self._peers: WeakSet[Caller] = WeakSet() if peers is None else peers
+        self._peers.add(self)
 
     def prepare(
         self,
@@ -133,7 +137,13 @@ class Caller:
             raise TokenExpired(f"WB says that the token of {self.account} has expired.")
 
     def stop_all(self) -> None:
-        """WB said that the token has expired: nothing more is sent with it."""
+        """WB said that the token has expired: nothing more is sent with it, in any scope."""
+        for peer in self._peers:
+            if peer.credentials.has_token_of(self.credentials):
+                peer.stop()
+
+    def stop(self) -> None:
+        """End all calls of this scope whose request is not yet on its way."""
         self._is_expired = True
         for course in self._courses:
             course.stop_waiting()

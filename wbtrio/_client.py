@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
+from weakref import WeakSet
 
 import anyio
 import httpx
@@ -88,6 +89,7 @@ class WbApiClient:
         self._client_secret = client_secret
         self._timeout = httpx.Timeout(timeout)
         self._closed = False
+        self._callers: WeakSet[Caller] = WeakSet()
 
     @property
     def limiter(self) -> WbRateLimiter:
@@ -196,4 +198,5 @@ class WbApiClient:
             policy,
             sandbox=sandbox or seller.is_test,
             timeout=self._timeout,
+            peers=self._callers,
         )

@@ -146,6 +146,10 @@ class Credentials:
         self._secret = client_secret
         self.seller = seller
 
+    def has_token_of(self, other: Credentials) -> bool:
+        """Whether both hold the same token, and not only tokens of one seller."""
+        return self._token == other._token
+
     def headers(self) -> dict[str, str]:
         """The headers that authorize a request."""
         headers = {"Authorization": self._token}
