@@ -254,6 +254,25 @@ async def test_maintenance_is_told_and_holds_no_bucket(status: int, body: bytes)
     assert limiter.statistics().total.penalized == 0
 
 
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(("headers", "counted"), [({}, 0), ({"X-Ratelimit-Remaining": "0"}, 1)])
+async def test_maintenance_costs_nothing_unless_a_header_says_that_wb_counted(
+    status: int, headers: dict[str, str], counted: int
+) -> None:
+    """Field case WB-038, on a budget of one request a minute."""
+    body = {"errors": ["Технические работы"]}
+    server = Wb(httpx.Response(status, headers=headers, json=body), ok())
+    ends: list[str] = []
+    async with server.client(max_wait=0) as wb, wb.account(TOKEN) as seller:
+        for _ in range(2):
+            try:
+                await seller.call("finance.sales_reports.details", json={})
+                ends.append("ok")
+            except WbError as error:
+                ends.append(type(error).__name__)
+    assert ends == ["Maintenance", "RateLimited" if counted else "ok"]
+
+
 async def test_a_429_without_headers_or_body_waits_a_while_and_is_not_an_endless_loop() -> None:
     server = Wb(httpx.Response(429, content=b""))
     with pytest.raises(RateLimited) as raised:

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 import httpx
@@ -20,6 +20,8 @@ from anyio.lowlevel import RunVar
 from ._errors import CallerError, RateLimited, TokenMalformed
 from ._headers import observed_headers
 from ._limiter import WbRateLimiter
+from ._permit import Settlement
+from ._reconcile import Reason
 from ._registry import default_registry
 from ._replies import Meaning, read_reply
 from ._sending import (
@@ -49,7 +51,8 @@ WB_HOST_HEADER = "X-Wb-Host"
 
 MOST_REMEMBERED = 1_024
 LONGEST_READ = 2.0
-"""Seconds that settling a 429 waits for its body, where no header says what is meant."""
+"""Seconds that settling a 429 or 503 waits for its body, where no header says what is meant."""
+UNCOUNTED: Final = Settlement(Reason.NOT_OBSERVED, store_called=True, retry_after=0.0, cause=None)
 
 
 class RateLimitTransport(httpx.AsyncBaseTransport):
@@ -186,10 +189,11 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
         try:
             # The reply narrows the bucket even when its caller no longer waits for it.
             with anyio.CancelScope(shield=True):
-                refused = response.status_code == 429 and not await _is_maintenance(response)
-                settlement = await permit.settle(
-                    response.status_code, response.headers, refused=refused
-                )
+                if await _is_uncounted(response):
+                    await permit.refund()
+                    settlement = UNCOUNTED
+                else:
+                    settlement = await permit.settle(response.status_code, response.headers)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
@@ -279,16 +283,21 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
             return limiter
 
 
-async def _is_maintenance(response: httpx.Response) -> bool:
-    """Whether a 429 only says that WB is down (WB-038); one with rate-limit headers never does."""
-    if observed_headers(response.headers):
+async def _is_uncounted(response: httpx.Response) -> bool:
+    """Whether a 429 or 503 only says that WB is down (WB-038): no counter of WB has seen it then.
+
+    One with rate-limit headers has been counted, whatever it says.
+    """
+    if response.status_code not in {429, 503} or observed_headers(response.headers):
         return False
     body = b""
     with anyio.move_on_after(LONGEST_READ):
         try:
             body = await response.aread()
         except Exception:
-            logger.debug("the body of a 429 without headers could not be read", exc_info=True)
+            logger.debug(
+                "the body of a reply without rate-limit headers could not be read", exc_info=True
+            )
     reply = read_reply(response.status_code, response.headers, body)
     return reply.meaning is Meaning.MAINTENANCE
 
