@@ -257,6 +257,8 @@ class _Course:
         if body.file is not None:
             body.file.close()
         error = self._error(response, reply, report)
+        if isinstance(error, Undecodable):
+            error.raw = body.beginning
         if isinstance(error, RateLimited):
             self._remember_429(error)
             return None

@@ -342,9 +342,10 @@ class ServerError(WbError):
 
 
 class Undecodable(WbError):
-    """WB's reply is not what the operation promises (HTML, truncated JSON, another shape)."""
+    """WB's reply is not what the operation promises (HTML, broken JSON); `raw` is all of it."""
 
     default_advice = "Look at the excerpt; if WB changed the shape, pass another `type`."
+    raw: bytes = b""
 
 
 class CursorStuck(WbError):

@@ -126,6 +126,7 @@ class Answer(Struct, frozen=True):
             excerpt=self.excerpt,
         )
         error.meaning = Meaning.UNDECODABLE
+        error.raw = self.body
         return error
 
 
