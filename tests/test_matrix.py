@@ -16,7 +16,16 @@ import httpx
 import pytest
 
 from tests.conftest import report_key
-from wbtrio import MemoryStore, OperationId, TokenKind, WbApiClient, WbRateLimiter, default_registry
+from wbtrio import (
+    MemoryStore,
+    OperationId,
+    Registry,
+    TokenKind,
+    WbApiClient,
+    WbRateLimiter,
+    default_registry,
+    shipped_folder,
+)
 from wbtrio.simulator import Foreign, Latency, Rule, Scenario, Stock, WbSimulator, make_token
 
 if TYPE_CHECKING:
@@ -73,12 +82,16 @@ def wb_rule(times: float) -> Rule:
     return Rule(period=round(limit.period / times), limit=limit.limit, burst=limit.burst)
 
 
-async def saturate(scenario: Scenario, workers: int) -> Outcome:
+async def saturate(
+    scenario: Scenario, workers: int, *, registry: Registry | None = None
+) -> Outcome:
     """Ask for as much as the budget gives, from several tasks, for five minutes."""
     simulator = WbSimulator(scenario)
     limiter = WbRateLimiter(MemoryStore())
     transport = httpx.ASGITransport(simulator)
-    client = WbApiClient(limiter=limiter, transport=transport, max_wait=3600, attempts=1_000)
+    client = WbApiClient(
+        registry=registry, limiter=limiter, transport=transport, max_wait=3600, attempts=1_000
+    )
     async with client as wb, wb.account(make_token("seller", "personal")) as seller:
 
         async def worker() -> None:
@@ -150,6 +163,21 @@ async def test_an_exact_registry_earns_no_429_of_a_window_that_tells_its_end(
 ) -> None:
     outcome = await play(Run("window", "full", 1, workers))
     assert outcome.tally.refused == 0
+
+
+async def test_replies_later_than_our_refill_cost_one_429_of_a_window_and_not_one_each() -> None:
+    budget = Rule(period=60 * SECOND, limit=100, burst=5)
+    registry = Registry.load(
+        shipped_folder(), overrides={"budgets": {BUDGET: {"personal": "100 / 1 min, burst 5"}}}
+    )
+    scenario = Scenario(
+        refill="window",
+        headers="full",
+        latency=Latency(before=0.35, after=0.35),
+        rules={BUDGET: {"personal": budget}},
+    )
+    outcome = await saturate(scenario, 8, registry=registry)
+    assert outcome.tally.refused <= 1
 
 
 @pytest.mark.parametrize("headers", ["gateway", "legacy"])

@@ -22,12 +22,24 @@ class Window:
     def __init__(self) -> None:
         self._until = 0
         self._left = 0
+        self._proven_until = 0
+        self._is_supposed = False
+
+    def suppose(self, left: int, until: int, now: int) -> None:
+        """A grant begins another window, if WB was seen to count by windows in ten minutes.
+
+        For where a reply, which would tell of it, comes later than the next refill of ours.
+        """
+        if self._until <= now < self._proven_until:
+            self._left, self._until, self._is_supposed = left, until, True
 
     def narrow(self, left: int, until: int, now: int) -> None:
         """At most this many tokens are left until then, in µs of the store's clock."""
         is_open = now < self._until
         self._left = min(left, self._left) if is_open else left
-        self._until = min(until, self._until) if is_open else until
+        self._until = min(until, self._until) if is_open and not self._is_supposed else until
+        self._is_supposed = False
+        self._proven_until = now + RESERVE_FOR
 
     def spend(self, cost: int) -> None:
         """Tokens were granted, or with a negative cost given back."""
@@ -102,13 +114,15 @@ class Spread:
 
     Attributes:
         us: µs to stay behind our bucket.
+        longest: µs of the longest of the last round trips.
     """
 
     def __init__(self) -> None:
-        self.us = 0
+        self.us = self.longest = 0
         self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS_REMEMBERED)
 
     def note(self, round_trip: int) -> None:
         """A reply came so many µs after its request had left."""
         self._round_trips.append(round_trip)
-        self.us = min(max(self._round_trips) - min(self._round_trips), LONGEST_SPREAD)
+        self.longest = max(self._round_trips)
+        self.us = min(self.longest - min(self._round_trips), LONGEST_SPREAD)

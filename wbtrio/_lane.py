@@ -159,6 +159,10 @@ class Lane:
         self._window.spend(cost)
         self._reserve.note_grant()
         self.hint = _bucket.merge(state, self.hint)
+        limit = self.bucket.limit
+        if self._spread.longest >= limit.interval:
+            left = _bucket.tokens(self.hint, limit, now)
+            self._window.suppose(left, now + limit.refill_time, now)
 
     def unlearn_grant(self, after: State, state: State) -> None:
         """A grant was taken back: lower the hint, if it still is what that grant left."""
