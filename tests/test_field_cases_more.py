@@ -223,12 +223,15 @@ async def test_a_backends_403_is_no_refusal_of_the_tokens_kind() -> None:
         ({"X-Ratelimit-Retry": "soon", "Retry-After": "4"}, 4),
         ({"Retry-After": "2", "X-Ratelimit-Reset": "3"}, 2),
         ({"X-Ratelimit-Reset": "6"}, 6),
+        ({"X-Ratelimit-Retry": "2", "X-Ratelimit-Reset": "90"}, 2),
+        ({"X-Ratelimit-Retry": "2", "X-Ratelimit-Reset": "74", "X-Ratelimit-Limit": "5"}, 2),
+        ({"Retry-After": "5", "X-Ratelimit-Reset": "40"}, 5),
     ],
 )
 async def test_the_wait_of_a_429_is_retry_then_retry_after_then_reset(
     headers: dict[str, str], seconds: float
 ) -> None:
-    """Reset is at most what the row takes to refill; a longer one is evidence of a slower row."""
+    """Also where a long Reset is evidence of a slower row (field cases WB-054, WB-063)."""
     server = Wb(httpx.Response(429, headers=headers, json={}), ok())
     await call_once(server, "content.cards.list", json={})
     assert anyio.current_time() == pytest.approx(seconds, abs=0.01)

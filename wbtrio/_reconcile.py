@@ -197,6 +197,9 @@ def slower_limit(observation: Observation, limit: Limit, error_cost: int = 1) ->
         burst = limit.burst if burst is None else burst
         proven = reset - MICROSECONDS > (burst + debt) * limit.interval
         interval = -(-reset // burst)
+        if retry is not None and burst > 1:
+            # The first token comes at `Retry`, the others until `Reset`.
+            interval = max(interval, -(-(reset - retry) // (burst - 1)))
     if not proven or interval <= limit.interval:
         return None
     return Limit(period=interval, limit=1, burst=min(burst, limit.burst))
