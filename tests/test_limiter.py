@@ -10,7 +10,16 @@ import anyio.lowlevel
 import pytest
 
 from tests.support.stores import SECOND, WatchedStore, a_bucket, drain, let_all_run, tokens_left
-from wbtrio import Bucket, Cause, CostExceedsBurst, MemoryStore, Permit, RateLimited, WbRateLimiter
+from wbtrio import (
+    Bucket,
+    CallerError,
+    Cause,
+    CostExceedsBurst,
+    MemoryStore,
+    Permit,
+    RateLimited,
+    WbRateLimiter,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -512,3 +521,14 @@ async def test_no_name_of_a_limiter_or_permit_shows_more_than_the_bucket() -> No
     permit: Permit = await limiter.acquire(bucket)
     assert repr(permit) == f"<Permit: 1 of {bucket.key}>"
     assert repr(limiter) == "<WbRateLimiter on <MemoryStore: 1 buckets>: 1 buckets>"
+
+
+async def test_buckets_that_cannot_go_together_are_refused_before_anything_is_asked() -> None:
+    store = WatchedStore()
+    limiter = WbRateLimiter(store)
+    bucket, stranger = a_bucket(), a_bucket(account="seller-2")
+    with pytest.raises(CallerError, match="several accounts"):
+        await limiter.acquire(bucket, stranger)
+    with pytest.raises(CallerError, match="named twice"):
+        await limiter.acquire(bucket, bucket)
+    assert not store.calls

@@ -12,7 +12,7 @@ import anyio.lowlevel
 
 from . import _bucket
 from ._bucket import MICROSECONDS, Bucket, Narrowing
-from ._errors import CostExceedsBurst, RateLimited
+from ._errors import CallerError, CostExceedsBurst, RateLimited
 from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause, Lane, Waiter
 from ._ledger import Granted, Ledger
@@ -89,11 +89,14 @@ class WbRateLimiter:
             fail_fast: Raise at once when the wait would outlast the enclosing cancel scope.
 
         Raises:
+            CallerError: The buckets are of several accounts, or one is named twice.
             CostExceedsBurst: No full bucket could grant this cost.
             RateLimited: The wait would be longer than allowed; nothing was spent.
             StoreError: The store failed, and `on_store_error` is "raise".
         """
         buckets = (bucket, *more)
+        if more:
+            _check_together(buckets)
         for one in buckets:
             if not 1 <= cost <= one.limit.burst:
                 raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
@@ -386,3 +389,11 @@ class WbRateLimiter:
                 lane.key,
                 burst,
             )
+
+
+def _check_together(buckets: tuple[Bucket, ...]) -> None:
+    """One store call covers the buckets of one account, each of them once."""
+    if len({bucket.account for bucket in buckets}) > 1:
+        raise CallerError("Buckets of several accounts cannot be acquired together.")
+    if len({bucket.key for bucket in buckets}) < len(buckets):
+        raise CallerError("A bucket is named twice.", advice="Ask for a higher cost instead.")
