@@ -164,7 +164,7 @@ def wait(state: State, limit: Limit, now: int, cost: int = 1, *, of_several: boo
             cost = min(cost, slow.burst)
         limit = slow
     admitted_at = max(state.full_at, now) + cost * limit.interval - limit.refill_time
-    return max(admitted_at, state.not_before, now) - now
+    return max(admitted_at - now, state.not_before - now, 0)
 
 
 def acquire(state: State, limit: Limit, now: int, cost: int = 1) -> Decision:
@@ -219,13 +219,11 @@ def refund(state: State, limit: Limit, cost: int, after: State) -> State:
 
 def merge(state: State, hint: State) -> State:
     """What two observers of one bucket know together: the pointwise maximum."""
-    full_at, not_before, granted, *slow = state
-    known_full_at, known_not_before, known_granted, *known_slow = hint
     if (
-        full_at >= known_full_at
-        and not_before >= known_not_before
-        and granted >= known_granted
-        and slow == known_slow
+        state[0] >= hint[0]
+        and state[1] >= hint[1]
+        and state[2] >= hint[2]
+        and state[3:] == hint[3:]
     ):
         return state
     return State(*map(max, state, hint))

@@ -47,7 +47,7 @@ class Window:
 
     def wait(self, now: int, cost: int) -> int:
         """µs until `cost` tokens can be there."""
-        return max(0, self._until - now) if self._left < cost else 0
+        return self._until - now if now < self._until and self._left < cost else 0
 
 
 class Reserve:

@@ -77,8 +77,8 @@ class Lane:
     """One bucket's queue and memory in this process.
 
     Attributes:
-        bucket: The bucket.
         key: The bucket's key.
+        limit: What the registry allows there.
         hint: The largest state that this process has seen of it.
         queue: Who waits for it, first come first served; only the head asks the store.
         dependents: Lanes in whose queues requests wait that are charged to this bucket too.
@@ -86,8 +86,9 @@ class Lane:
     """
 
     def __init__(self, bucket: Bucket) -> None:
-        self.bucket = bucket
+        self._bucket = bucket
         self.key = bucket.key
+        self.limit = bucket.limit
         self.hint = FULL
         self.queue: deque[Waiter] = deque()
         self._queued_cost = 0
@@ -107,6 +108,16 @@ class Lane:
         self._blind_refusals = 0
         self._blind_since = -1
         self._drift_logged_at = -math.inf
+
+    @property
+    def bucket(self) -> Bucket:
+        """The bucket, as it was named last."""
+        return self._bucket
+
+    @bucket.setter
+    def bucket(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+        self.limit = bucket.limit
 
     def enter(self, waiter: Waiter) -> None:
         """Join the queue's end."""
@@ -152,14 +163,13 @@ class Lane:
 
     def learn_grant(self, state: State, cost: int, now: int) -> None:
         """Keep the state that a grant of ours left, and how many others were granted meanwhile."""
-        is_recent = now - self._own_grant_at < self.bucket.limit.refill_time
-        if self._own_ticket >= 0 and is_recent:
-            self._others.append(state.granted - cost - self._own_ticket)
-        self._own_ticket, self._own_grant_at = state.granted, now
+        limit, ticket = self.limit, state.granted
+        if self._own_ticket >= 0 and now - self._own_grant_at < limit.refill_time:
+            self._others.append(ticket - cost - self._own_ticket)
+        self._own_ticket, self._own_grant_at = ticket, now
         self._window.spend(cost)
         self._reserve.note_grant()
         self.hint = _bucket.merge(state, self.hint)
-        limit = self.bucket.limit
         if self._spread.longest >= limit.interval:
             left = _bucket.tokens(self.hint, limit, now)
             self._window.suppose(left, now + limit.refill_time, now)
@@ -206,7 +216,7 @@ class Lane:
     def _foreign(self, reply: NarrowReply, plan: Plan, remaining: int, grant: Grant | None) -> int:
         if grant is None or plan.narrowing is None:
             return 0
-        limit, charge = _bucket.pace(reply.before, self.bucket.limit), plan.narrowing.charge
+        limit, charge = _bucket.pace(reply.before, self.limit), plan.narrowing.charge
         left = _bucket.tokens(grant.state, limit, grant.granted_at)
         if plan.reason is Reason.PENALIZED:
             # Of several requests that were refused together, the first one tells it all.
@@ -248,7 +258,7 @@ class Lane:
         """
         if observation.remaining is None or observation.reset is None:
             return
-        left = _bucket.tokens(self.hint, self.bucket.limit, now)
+        left = _bucket.tokens(self.hint, self.limit, now)
         stated = observation.remaining
         if stated < left:
             stated -= later
@@ -265,13 +275,12 @@ class Lane:
 
     def wait(self, now: int, cost: int, *, of_several: bool = False) -> int:
         """µs that this process knows to be too early for `cost` tokens, or several such costs."""
-        limit, hint = self.bucket.limit, self.hint
+        limit, hint = self.limit, self.hint
         wait = _bucket.wait(hint, limit, now, cost, of_several=of_several)
         if spread := self._spread.us:
             unheld, behind = hint._replace(not_before=0), now - spread
             wait = max(wait, _bucket.wait(unheld, limit, behind, cost, of_several=of_several))
-        reserve = self._reserve.on_top_of(cost, limit.burst, now)
-        if reserve:
+        if reserve := self._reserve.on_top_of(cost, limit.burst, now):
             by_reserve = _bucket.wait(hint, limit, now, cost + reserve)
             wait = max(wait, min(by_reserve, self._reserve.forgotten_in(now)))
         return max(wait, self._window.wait(now, cost))
@@ -286,8 +295,8 @@ class Lane:
         """
         if self.hint.granted != self._own_ticket or not self._others:
             return 0
-        turns = min(max(self._others), self.bucket.limit.burst - 1)
-        pause = turns * self.bucket.limit.interval
+        turns = min(max(self._others), self.limit.burst - 1)
+        pause = turns * self.limit.interval
         return max(0, pause) if pause <= LONGEST_TURN_PAUSE else 0
 
     def cause(self, now: int) -> Cause:

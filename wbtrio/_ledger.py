@@ -41,9 +41,8 @@ class StoreClock:
 
     def observe(self, store_now: int) -> None:
         """Take note of a reply that has just arrived; one in a hundred milliseconds is measured."""
-        is_fresh = 0 <= store_now - self._measured < FRESH_FOR
         self._latest = store_now
-        if self._offset is None or not is_fresh:
+        if self._offset is None or not 0 <= store_now - self._measured < FRESH_FOR:
             self._measured = store_now
             self._offset = store_now - loop_clock()
 
@@ -64,7 +63,7 @@ class Granted(NamedTuple):
         local: Whether this process alone granted it, because the store failed.
     """
 
-    grants: tuple[Grant, ...]
+    grants: Sequence[Grant]
     local: bool
 
 
@@ -91,41 +90,39 @@ class Ledger:
         Raises:
             StoreError: The store failed, and this process may not count alone.
         """
-        requests = [AcquireRequest(lane.key, lane.bucket.limit, cost, lane.hint) for lane in lanes]
+        requests = [AcquireRequest(lane.key, lane.limit, cost, lane.hint) for lane in lanes]
         statistics = lanes[0].statistics
         statistics.store_calls += 1
         try:
-            reply = await self.store.acquire(requests)
+            granted, now, states = await self.store.acquire(requests)
         except StoreError as error:
             statistics.lost_replies += error.may_have_run
             self._note_outage(error)
             if not self._may_count_alone:
                 raise
             return self._acquire_alone(lanes, cost)
-        self._note_reply(reply.now)
-        for lane, state in zip(lanes, reply.states, strict=True):
-            if reply.granted:
-                lane.learn_grant(state, cost, reply.now)
-            else:
+        self._note_reply(now)
+        if not granted:
+            for lane, state in zip(lanes, states, strict=True):
                 lane.learn(state)
-        if not reply.granted:
             return None
-        grants = tuple(Grant(state, reply.now, cost) for state in reply.states)
-        return Granted(grants, local=False)
+        for lane, state in zip(lanes, states, strict=True):
+            lane.learn_grant(state, cost, now)
+        return Granted([Grant(state, now, cost) for state in states], local=False)
 
     async def narrow(self, lane: Lane, by: Narrowing) -> NarrowReply:
         """Narrow a lane's bucket; with the store failing, in this process's memory."""
-        bucket = lane.bucket
+        limit = lane.limit
         lane.statistics.store_calls += 1
         try:
-            reply = await self.store.narrow(lane.key, bucket.limit, by, lane.hint)
+            reply = await self.store.narrow(lane.key, limit, by, lane.hint)
         except StoreError as error:
             self._note_outage(error)
             now = self.clock.now()
-            return NarrowReply(now, lane.hint, _bucket.narrow(lane.hint, bucket.limit, now, by))
+            return NarrowReply(now, lane.hint, _bucket.narrow(lane.hint, limit, now, by))
         except anyio.get_cancelled_exc_class():
             # Only asyncio's own cancellation gets here. The news outlives who brought it.
-            lane.learn(_bucket.narrow(lane.hint, bucket.limit, self.clock.now(), by))
+            lane.learn(_bucket.narrow(lane.hint, limit, self.clock.now(), by))
             raise
         self._note_reply(reply.now)
         return reply
@@ -133,7 +130,7 @@ class Ledger:
     async def refund(self, lanes: Sequence[Lane], granted: Granted) -> bool:
         """Undo a grant wherever nothing happened since; whether that was so everywhere."""
         requests = [
-            RefundRequest(lane.key, lane.bucket.limit, grant.cost, grant.state)
+            RefundRequest(lane.key, lane.limit, grant.cost, grant.state)
             for lane, grant in zip(lanes, granted.grants, strict=True)
         ]
         if granted.local:
@@ -161,13 +158,12 @@ class Ledger:
 
     def _acquire_alone(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
         now = self.clock.now()
-        decisions = [_bucket.acquire(lane.hint, lane.bucket.limit, now, cost) for lane in lanes]
+        decisions = [_bucket.acquire(lane.hint, lane.limit, now, cost) for lane in lanes]
         if any(decision.wait for decision in decisions):
             return None
         for lane, decision in zip(lanes, decisions, strict=True):
             lane.learn_grant(decision.state, cost, now)
-        grants = tuple(Grant(decision.state, now, cost) for decision in decisions)
-        return Granted(grants, local=True)
+        return Granted([Grant(decision.state, now, cost) for decision in decisions], local=True)
 
     def _note_outage(self, error: StoreError) -> None:
         if not self.is_down:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import anyio.lowlevel
 import trio
-from trio.lowlevel import in_trio_run
+from sniffio import thread_local as running
 
 from ._bucket import MICROSECONDS
 
@@ -76,24 +76,23 @@ def _refuse_to_abort(_: object) -> trio.lowlevel.Abort:
 
 def berth_class() -> type[TrioBerth] | type[AsyncioBerth]:
     """The running loop's own kind."""
-    return TrioBerth if in_trio_run() else AsyncioBerth
+    return TrioBerth if running.name == "trio" else AsyncioBerth
 
 
 def loop_time() -> float:
     """Seconds of the running event loop's clock: virtual where the loop's time is."""
-    if in_trio_run():
-        return trio.current_time()
-    return asyncio.get_running_loop().time()
+    return trio.current_time() if running.name == "trio" else asyncio.get_running_loop().time()
 
 
 def loop_clock() -> int:
     """The same in whole µs, the unit of every bucket."""
-    return round(loop_time() * MICROSECONDS)
+    seconds = trio.current_time() if running.name == "trio" else asyncio.get_running_loop().time()
+    return round(seconds * MICROSECONDS)
 
 
 async def checkpoint_if_cancelled() -> None:
     """Raise if the caller's scope is cancelled; else go on without giving way to other tasks."""
-    if in_trio_run():
+    if running.name == "trio":
         await trio.lowlevel.checkpoint_if_cancelled()
     else:
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -101,7 +100,7 @@ async def checkpoint_if_cancelled() -> None:
 
 async def give_way() -> None:
     """Let every task that can run do so once. On trio no cancellation ends it."""
-    if in_trio_run():
+    if running.name == "trio":
         await trio.lowlevel.cancel_shielded_checkpoint()
     else:
         await asyncio.sleep(0)
