@@ -110,47 +110,46 @@ class RedisStore:
         """See `Store.acquire`."""
         arguments: list[Argument] = []
         for _, limit, cost, hint in requests:
-            arguments += (limit.interval, limit.burst, cost, *hint)
+            arguments += (limit.interval, limit.burst, cost, _value(hint))
         call = await self._run(_ACQUIRE, [request.key for request in requests], arguments)
-        reply = _integers(call)
-        granted, states = bool(reply[0]), _states(reply[2:])
+        (granted, now), states = _reply(call, 2)
         if call.interruption is not None:
             if granted:
                 await self._give_back(requests, states)
             raise call.interruption
-        return AcquireReply(granted, reply[1], states)
+        return AcquireReply(granted == 1, now, states)
 
     async def narrow(self, key: str, limit: Limit, by: Narrowing, hint: State) -> NarrowReply:
         """See `Store.narrow`."""
         ticket, granted_at = by.fence or (-1, 0)
-        arguments: list[Argument] = [limit.interval, limit.burst, *hint]
+        arguments: list[Argument] = [limit.interval, limit.burst, _value(hint)]
         arguments += (by.charge, by.remaining, ticket, granted_at, by.full_in, by.hold)
         arguments += (by.slow_interval, by.burst_cut, by.slow_for, *(by.undo or (0, 0, 0)))
         call = await self._run(_NARROW, [key], arguments)
-        now, *integers = _integers(call)
+        (now,), (before, after) = _reply(call, 1)
         if call.interruption is not None:
             raise call.interruption
-        before, after = _states(integers)
         return NarrowReply(now, before, after)
 
     async def refund(self, requests: Sequence[RefundRequest]) -> RefundReply:
         """See `Store.refund`."""
         arguments: list[Argument] = []
         for request in requests:
-            arguments += (request.limit.interval, request.limit.burst, request.cost, *request.after)
+            limit, after = request.limit, _value(request.after)
+            arguments += (limit.interval, limit.burst, request.cost, after)
         call = await self._run(_REFUND, [request.key for request in requests], arguments)
-        now, refunded, *integers = _integers(call)
+        (now, refunded), states = _reply(call, 2)
         if call.interruption is not None:
             raise call.interruption
-        return RefundReply(now, bool(refunded), _states(integers))
+        return RefundReply(now, refunded == 1, states)
 
     async def peek(self, keys: Sequence[str]) -> PeekReply:
         """See `Store.peek`."""
         call = await self._run(_PEEK, keys, [])
-        now, *integers = _integers(call)
+        (now,), states = _reply(call, 1)
         if call.interruption is not None:
             raise call.interruption
-        return PeekReply(now, _states(integers))
+        return PeekReply(now, states)
 
     async def aclose(self) -> None:
         """Close the connection; the buckets stay, and a later call opens a new one."""
@@ -190,16 +189,22 @@ class RedisStore:
                 logger.warning("the tokens of a cancelled acquire stay spent: %s", error)
 
 
-def _integers(call: Call) -> list[int]:
+def _value(state: State) -> str:
+    """A bucket's value, as the scripts read and write it."""
+    if state.slow_until:
+        return " ".join(map(str, state))
+    return f"{state[0]} {state[1]} {state[2]}"
+
+
+def _reply(call: Call, width: int) -> tuple[list[int], tuple[State, ...]]:
+    """A script's reply: so many integers, then buckets' values."""
     reply = call.reply
-    if type(reply) is not list or {*map(type, reply)} - {int}:
+    try:
+        if type(reply) is not list or {*map(type, reply[:width])} != {int}:
+            raise TypeError(type(reply))
+        return reply[:width], tuple([State(*map(int, value.split())) for value in reply[width:]])
+    except (AttributeError, TypeError, ValueError) as error:
         raise StoreProtocolError(
-            "The store's reply to a script is no list of integers.",
+            "The store's reply to a script is none of wbtrio's.",
             advice="Does a proxy stand between wbtrio and Redis?",
-        )
-    return reply
-
-
-def _states(integers: Sequence[int]) -> tuple[State, ...]:
-    width = len(State._fields)
-    return tuple(State(*integers[at : at + width]) for at in range(0, len(integers), width))
+        ) from error

@@ -3,37 +3,34 @@
 -- KEYS[1]  the bucket's key
 -- ARGV[1]  see prelude.lua
 -- ARGV[2]  interval (µs a token)      ARGV[3]  burst (tokens)
--- ARGV[4]  hint: full_at (µs)         ARGV[5]  not_before (µs)       ARGV[6]  granted (tokens)
--- ARGV[7]  slow_interval (µs)         ARGV[8]  burst_cut (tokens)    ARGV[9]  slow_until (µs)
--- ARGV[10] charge (tokens)            ARGV[11] remaining (tokens), -1: not known
--- ARGV[12] fence: ticket, -1: none    ARGV[13] fence: granted_at (µs)
--- ARGV[14] full_in (µs from now)      ARGV[15] hold (µs from now)
--- ARGV[16] slow_interval (µs), 0: not known; then also
--- ARGV[17] burst_cut (tokens)         ARGV[18] slow_for (µs from now)
--- ARGV[19] undo: cost (tokens), 0: none; then also
--- ARGV[20] the grant's full_at (µs)   ARGV[21] the grant's granted (tokens)
--- Returns  {now, then before and after: full_at, not_before, granted,
---          slow_interval, burst_cut, slow_until}
+-- ARGV[4]  hint (a value)
+-- ARGV[5]  charge (tokens)            ARGV[6]  remaining (tokens), -1: not known
+-- ARGV[7]  fence: ticket, -1: none    ARGV[8]  fence: granted_at (µs)
+-- ARGV[9]  full_in (µs from now)      ARGV[10] hold (µs from now)
+-- ARGV[11] slow_interval (µs), 0: not known; then also
+-- ARGV[12] burst_cut (tokens)         ARGV[13] slow_for (µs from now)
+-- ARGV[14] undo: cost (tokens), 0: none; then also
+-- ARGV[15] the grant's full_at (µs)   ARGV[16] the grant's granted (tokens)
+-- Returns  {now, the value before, the value after}
 
 local interval, burst = tonumber(ARGV[2]), tonumber(ARGV[3])
-local charge, remaining, ticket = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-local full_in, hold, slow_interval = tonumber(ARGV[14]), tonumber(ARGV[15]), tonumber(ARGV[16])
+local charge, remaining, ticket = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local full_in, hold, slow_interval = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
 
-local bucket = read(KEYS[1], 4)
-local reply = {now}
-put(reply, bucket)
+local bucket = read(KEYS[1], ARGV[4])
+local before = value_of(bucket)
 
 forget(bucket, now, interval, burst)
-local undone = tonumber(ARGV[19])
-if undone > 0 and bucket.full_at == tonumber(ARGV[20]) and bucket.granted == tonumber(ARGV[21]) then
+local undone = tonumber(ARGV[14])
+if undone > 0 and bucket.full_at == tonumber(ARGV[15]) and bucket.granted == tonumber(ARGV[16]) then
   local paced_interval = pace(bucket, interval, burst)
   bucket.full_at = max(0, bucket.full_at - undone * paced_interval)
 end
 if slow_interval > 0 then
   local old_interval, old_burst = pace(bucket, interval, burst)
   bucket.slow_interval = max(bucket.slow_interval, slow_interval)
-  bucket.burst_cut = max(bucket.burst_cut, tonumber(ARGV[17]))
-  bucket.slow_until = max(bucket.slow_until, now + tonumber(ARGV[18]))
+  bucket.burst_cut = max(bucket.burst_cut, tonumber(ARGV[12]))
+  bucket.slow_until = max(bucket.slow_until, now + tonumber(ARGV[13]))
   local new_interval, new_burst = pace(bucket, interval, burst)
   -- Beyond an empty bucket may be a hold's time, not tokens: it is kept as it is.
   local beyond = max(0, bucket.full_at - now - old_burst * old_interval)
@@ -52,7 +49,7 @@ if remaining >= 0 and remaining < burst then
   bucket.full_at = max(bucket.full_at, now + missing * interval)
   if ticket >= 0 then
     local later = max(0, bucket.granted - ticket)
-    bucket.full_at = max(bucket.full_at, tonumber(ARGV[13]) + (missing + later) * interval)
+    bucket.full_at = max(bucket.full_at, tonumber(ARGV[8]) + (missing + later) * interval)
   end
 end
 if full_in > 0 then
@@ -61,6 +58,4 @@ end
 if hold > 0 then
   bucket.not_before = max(bucket.not_before, now + hold)
 end
-put(reply, bucket)
-write(KEYS[1], bucket, listed_interval, listed_burst)
-return reply
+return {now, before, write(KEYS[1], bucket, listed_interval, listed_burst)}

@@ -2,11 +2,10 @@
 --
 -- KEYS     the buckets' keys, one hash tag for all
 -- ARGV[1]  see prelude.lua
--- Returns  {now, then for each key: full_at (µs), not_before (µs), granted (tokens),
---          slow_interval (µs), burst_cut (tokens), slow_until (µs)}
+-- Returns  {now (µs), then each key's value}
 
 local reply = {now}
-for _, key in ipairs(KEYS) do
-  put(reply, read(key))
+for i, key in ipairs(KEYS) do
+  reply[i + 1] = value_of(read(key))
 end
 return reply
