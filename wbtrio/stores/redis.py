@@ -199,12 +199,14 @@ def _value(state: State) -> str:
 def _reply(call: Call, width: int) -> tuple[list[int], tuple[State, ...]]:
     """A script's reply: so many integers, then buckets' values."""
     reply = call.reply
-    try:
-        if type(reply) is not list or {*map(type, reply[:width])} != {int}:
-            raise TypeError(type(reply))
-        return reply[:width], tuple([State(*map(int, value.split())) for value in reply[width:]])
-    except (AttributeError, TypeError, ValueError) as error:
-        raise StoreProtocolError(
-            "The store's reply to a script is none of wbtrio's.",
-            advice="Does a proxy stand between wbtrio and Redis?",
-        ) from error
+    problem: Exception | None = None
+    if type(reply) is list and {*map(type, reply[:width])} == {int}:
+        try:
+            values = [State(*map(int, value.split())) for value in reply[width:]]
+            return reply[:width], tuple(values)
+        except (AttributeError, TypeError, ValueError) as error:
+            problem = error
+    raise StoreProtocolError(
+        "The store's reply to a script is none of wbtrio's.",
+        advice="Does a proxy stand between wbtrio and Redis?",
+    ) from problem
