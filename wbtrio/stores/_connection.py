@@ -192,6 +192,11 @@ _ADVICE = {
     "CLUSTERDOWN": "The cluster is down.",
     "WRONGTYPE": "Another program uses a key of wbtrio's; give wbtrio a database of its own.",
 }
+_NEEDED_ADVICE = (
+    "wbtrio needs EVALSHA and EVAL and, inside scripts, TIME, GET, SET and DEL: allow them in the"
+    " server's ACL or rename-command, or in the settings of its provider."
+)
+_REFUSALS_OF_COMMANDS = ("unknown command", "unknown redis command", "can't run this command")
 _URL_ADVICE = "Use redis://host:6379/0, rediss://... for TLS, or unix:///path?db=0."
 _PASSING = {"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"}
 
@@ -201,7 +206,12 @@ def error_of_reply(reply: Exception, peer: str) -> StoreError:
     text = str(reply)
     code = text.partition(" ")[0]
     kind = StoreUnavailable if code in _PASSING else StoreProtocolError
-    return kind(f"The store at {peer} refused: {text[:200]}.", advice=_ADVICE.get(code, ""))
+    advice = _ADVICE.get(code, "")
+    if any(refusal in text.lower() for refusal in _REFUSALS_OF_COMMANDS):
+        advice = _NEEDED_ADVICE
+    # What Redis adds of a script's place helps nobody.
+    reason = text.partition(" script: ")[0].rstrip(".")
+    return kind(f"The store at {peer} refused: {reason[:200]}.", advice=advice)
 
 
 def _pack(arguments: Sequence[Argument]) -> bytes:

@@ -82,7 +82,12 @@ class RedisStore:
         return f"<RedisStore at {self._connection.peer}>"
 
     async def __aenter__(self) -> Self:
-        await self.open()
+        try:
+            await self.open()
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.aclose()
+            raise
         return self
 
     async def __aexit__(
