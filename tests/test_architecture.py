@@ -24,7 +24,10 @@ LAYERS = (
         *("_bucket", "_guards", "_headers", "_reconcile", "_replies", "_reply_text"),
         *("_statistics", "_tokens"),
     ),
-    ("_registry", "_refusals", "_json_rows", "_positions", "observability", "rows"),
+    (
+        *("_registry", "_refusals", "_json_rows", "_positions", "observability", "rows"),
+        "_calibration",
+    ),
     ("_loop",),
     ("stores",),
     ("_lane", "_ledger", "_limiter", "_permit"),
@@ -40,7 +43,7 @@ LAYERS = (
 
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 PURE = {
-    "_json_rows",
+    *("_calibration", "_json_rows"),
     *("_bucket", "_headers", "_replies", "_reply_text", "_tokens"),
     *("_guards", "_positions", "_reconcile", "_refusals", "_registry", "_statistics"),
 }
