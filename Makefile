@@ -9,6 +9,7 @@
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 ARGS ?=
 
 .PHONY: help demo test lint types docs bench registry check format clean
@@ -33,8 +34,8 @@ types: $(VENV)/.dev  ## Check types, strictly
 docs: $(VENV)/.docs  ## Build the documentation into site/, failing on any warning
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
-bench: $(VENV)/.dev  ## Measure against the bare socket and against other limiters
-	$(BIN)/python -m benchmarks $(ARGS)
+bench: $(BENCH)/.bench  ## Measure against the bare socket and against other limiters
+	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
 registry: $(VENV)/.dev  ## Write anew what is made from registry/*.toml
 	$(BIN)/python -m wbtrio._registry
@@ -46,7 +47,7 @@ format: $(VENV)/.dev  ## Format the code and apply the safe fixes
 	$(BIN)/ruff format
 
 clean:  ## Remove everything that the targets made
-	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	tools/install dev
@@ -56,5 +57,10 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	tools/install docs
 	touch $@
 
-$(BIN)/python:
-	tools/make-venv
+# Of its own, since some of the limiters to compare with need an older redis-py than we do.
+$(BENCH)/.bench: pyproject.toml | $(BENCH)/bin/python
+	VENV=$(BENCH) tools/install bench
+	touch $@
+
+$(BIN)/python $(BENCH)/bin/python:
+	VENV=$(@:/bin/python=) tools/make-venv

@@ -1,102 +1,67 @@
-"""`make bench`: every contender in a process of its own, in interleaved rounds, medians printed.
+"""`make bench`: every contender in processes of its own, in interleaved rounds, medians printed.
 
-Starts a Redis server of its own, and empties it before each run. Writes
-`benchmarks/results/latest.json`, with the environment beside the figures.
+Starts a Redis server of its own, and empties it before each run. Writes every figure of every
+round to `benchmarks/results/latest.json`, with what they depend on. `python -m benchmarks.report`
+makes docs/benchmarks.md of that file.
 """
 
 from __future__ import annotations
 
 import argparse
-import platform
-import statistics
-import subprocess
+import shlex
 import sys
-from collections import defaultdict
-from importlib.metadata import version
-from pathlib import Path
 
 import msgspec
 
-from benchmarks._measure import Figures, Job, LoopName
+from benchmarks._catalogue import Run, runs
+from benchmarks._measure import Job
+from benchmarks._results import Measured, Results
+from benchmarks._runner import ROOT, WAITERS, environment, load, one_round
+from benchmarks._tables import tables
 from tests.support.redis_server import RedisServer
 
-ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "latest.json"
-CONTENDERS: dict[str, tuple[str, tuple[LoopName, ...]]] = {
-    "raw blocking EVALSHA": ("raw_evalsha", ("",)),
-    "bare multiplexer": ("bare_multiplexer", ("trio", "asyncio", "uvloop")),
-    "RedisStore": ("store", ("trio", "asyncio", "uvloop")),
-    "WbRateLimiter": ("limiter", ("trio", "asyncio", "uvloop")),
-}
-LONGEST_RUN = 120
-"""Seconds; a contender takes a few."""
-LIBRARIES = ("trio", "anyio", "hiredis", "redis", "uvloop", "msgspec")
+SHARE_OF_A_TASK = 15
+"""Each of many tasks makes a fifteenth of the calls that are timed one by one."""
 
 
-def run(module: str, job: Job) -> Figures:
-    """One contender's figures, measured in a fresh process."""
-    command = [sys.executable, "-m", f"benchmarks.contenders.{module}"]
-    done = subprocess.run(
-        [*command, msgspec.json.encode(job).decode()],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=LONGEST_RUN,
-        check=False,
-    )
-    if done.returncode:
-        return Figures(note=done.stderr.strip().rpartition("\n")[2])
-    return msgspec.json.decode(done.stdout, type=Figures)
-
-
-def measure(server: RedisServer, rounds: int, calls: int) -> dict[str, dict[str, float]]:
-    """Median figures by contender and loop: p50, p90 and p99 in µs, calls per second."""
-    seen: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for _ in range(rounds):
-        for name, (module, loops) in CONTENDERS.items():
-            for loop in loops:
-                server.reset()
-                job = Job(
-                    loop=loop, url=server.url, calls=calls, calls_per_task=max(1, calls // 15)
-                )
-                figures = run(module, job)
-                row = seen[f"{name} ({loop})" if loop else name]
-                if figures.note:
-                    print(f"{name} ({loop}): {figures.note}")
-                for what, value in figures.values.items():
-                    row[f"{what}, calls/s"].append(value)
-                for what, spread in figures.spreads.items():
-                    for percentile in (50, 90, 99):
-                        row[f"{what} p{percentile}, us"].append(spread[percentile])
-    return {
-        name: {what: round(statistics.median(values), 1) for what, values in row.items()}
-        for name, row in seen.items()
-    }
-
-
-def environment() -> dict[str, str]:
-    """What the figures depend on."""
-    libraries = {name: version(name) for name in LIBRARIES}
-    machine = {"python": platform.python_version(), "machine": platform.platform()}
-    return {**machine, **libraries}
+def chosen(only: list[str]) -> list[Run]:
+    """The runs whose label has one of these words; all, if there are none."""
+    return [run for run in runs() if not only or any(word in run.label for word in only)]
 
 
 def main() -> None:
-    """Measure, print a table, keep the JSON."""
+    """Measure, print the tables, keep the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=4_000, help="calls timed one by one")
-    given = parser.parse_args()
-    with RedisServer() as server:
-        medians = measure(server, given.rounds, given.calls)
-    for name, row in medians.items():
-        print(name)
-        for what, value in row.items():
-            print(f"    {what:<32}{value:>12,.1f}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_bytes(
-        msgspec.json.format(msgspec.json.encode({"environment": environment(), "medians": medians}))
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of a crowd's run")
+    parser.add_argument(
+        "--only", action="append", default=[], help="a word of a run's label; may be repeated"
     )
+    given = parser.parse_args()
+    job = Job(
+        calls=given.calls,
+        calls_per_task=max(1, given.calls // SHARE_OF_A_TASK),
+        seconds=given.seconds,
+        waiters=WAITERS,
+    )
+    command = shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
+    with RedisServer() as server:
+        surroundings = environment(server, command)
+        rounds: list[list[Measured]] = []
+        for number in range(given.rounds):
+            rounds.append([])
+            for measured in one_round(chosen(given.only), server, job, number):
+                rounds[-1].append(measured)
+                note = measured.figures.note
+                progress = f"round {number + 1}: {measured.run.label}"
+                print(f"{progress}: {note}" if note else progress, file=sys.stderr)
+    surroundings["load after"] = load()
+    results = Results(surroundings, rounds)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+    print("\n".join(tables(results)))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 LoopName = Literal["trio", "asyncio", "uvloop", ""]
+Part = Literal["", "speed", "crowd", "cancelled"]
 PERCENTILES = 100
 
 
@@ -28,8 +29,10 @@ class Job(Struct, frozen=True):
         calls: How many calls to time one by one.
         tasks: How many tasks call at once where throughput is measured.
         calls_per_task: Calls of each of them.
+        part: Which of its measurements a contender with several is to make.
         seconds: Length of runs that last a given time.
-        options: What only this contender understands.
+        waiters: Tasks of this process that ask for the same tokens in such a run.
+        start_at: Moment of the monotonic clock at which such a run starts, in all its processes.
     """
 
     loop: LoopName = ""
@@ -37,8 +40,10 @@ class Job(Struct, frozen=True):
     calls: int = 4_000
     tasks: int = 64
     calls_per_task: int = 300
+    part: Part = ""
     seconds: float = 10.0
-    options: dict[str, str] = {}
+    waiters: int = 10
+    start_at: float = 0.0
 
 
 class Figures(Struct):
@@ -47,11 +52,14 @@ class Figures(Struct):
     Attributes:
         values: Numbers by name.
         spreads: Distributions by name: the percentiles 0 to 100, in µs.
+        grants: For each waiter of a run, the moments at which it was granted a token, in seconds
+            of the monotonic clock, which all processes share.
         note: Why figures are missing, if they are.
     """
 
     values: dict[str, float] = {}
     spreads: dict[str, list[float]] = {}
+    grants: list[list[float]] = []
     note: str = ""
 
 
