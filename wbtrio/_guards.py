@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from ._bucket import MICROSECONDS
+from . import _bucket
+from ._bucket import FULL, MICROSECONDS, Limit, State
 
 RESERVE_FOR = 600 * MICROSECONDS
 ROUND_TRIPS_REMEMBERED = 16
+TOKENS_REMEMBERED = 64
 LONGEST_SPREAD = MICROSECONDS // 4
 """µs; beyond that a slow reply was slow to be made, after WB had counted (field case WB-023)."""
 
@@ -126,3 +128,59 @@ class Spread:
         self._round_trips.append(round_trip)
         self.longest = max(self._round_trips)
         self.us = min(self.longest - min(self._round_trips), LONGEST_SPREAD)
+
+
+class Share:
+    """What one of several processes may spend while their common store is away.
+
+    Without the store nobody knows what the others spend, so each goes on with the share of the
+    budget that it lately had: of the tokens that are left, and of those that refill. Where the
+    last grants were typical, the shares of all processes add up to one bucket.
+    """
+
+    def __init__(self) -> None:
+        self._own = self._others = 0
+        self._limit: Limit | None = None
+        self._state = FULL
+
+    def note(self, own: int, others: int) -> None:
+        """This process was granted `own` tokens, and others so many since its last grant."""
+        self._own += own
+        self._others += max(0, others)
+        if self._own > TOKENS_REMEMBERED:
+            self._own, self._others = -(-self._own // 2), -(-self._others // 2)
+
+    def begin(self, left: int, limit: Limit, *, now: int) -> None:
+        """The store is gone.
+
+        Args:
+            left: Tokens that the bucket has now, as far as is known.
+            limit: The pace that the bucket goes by.
+            now: µs of the store's clock.
+        """
+        if not self._others or not self._own:
+            self.end()
+            return
+        # An eighth more for others: shares seen by each alone would add up to a little above one.
+        own, everyone = self._own, self._own + -(-self._others * 9 // 8)
+        interval = -(-limit.interval * everyone // own)
+        burst = max(1, limit.burst * own // everyone)
+        missing = max(0, burst - max(0, left) * own // everyone)
+        self._limit = Limit(period=interval, limit=1, burst=burst)
+        self._state = State(now + missing * interval, 0, 0)
+
+    def end(self) -> None:
+        """The store is back."""
+        self._limit = None
+
+    def spend(self, cost: int, now: int) -> None:
+        """Tokens were granted."""
+        if self._limit is not None:
+            full_at = max(self._state.full_at, now) + cost * self._limit.interval
+            self._state = State(full_at, 0, 0)
+
+    def wait(self, now: int, cost: int) -> int:
+        """µs until this process's share has `cost` tokens, or all that it can hold."""
+        if self._limit is None:
+            return 0
+        return _bucket.wait(self._state, self._limit, now, min(cost, self._limit.burst))

@@ -12,7 +12,7 @@ import anyio
 
 from . import _bucket
 from ._bucket import FULL, MICROSECONDS, Bucket, State
-from ._guards import Reserve, Spread, Window
+from ._guards import Reserve, Share, Spread, Window
 from ._reconcile import Reason
 from ._statistics import BucketStatistics
 
@@ -96,6 +96,8 @@ class Lane:
         self._window = Window()
         self._reserve = Reserve()
         self._spread = Spread()
+        self._share = Share()
+        self._outage = 0
         self.dependents: set[Lane] = set()
         self.statistics = BucketStatistics()
         self._own_ticket = -1
@@ -164,8 +166,11 @@ class Lane:
     def learn_grant(self, state: State, cost: int, now: int) -> None:
         """Keep the state that a grant of ours left, and how many others were granted meanwhile."""
         limit, ticket = self.limit, state.granted
-        if self._own_ticket >= 0 and now - self._own_grant_at < limit.refill_time:
-            self._others.append(ticket - cost - self._own_ticket)
+        if self._own_ticket >= 0:
+            others = ticket - cost - self._own_ticket
+            self._share.note(cost, others)
+            if now - self._own_grant_at < limit.refill_time:
+                self._others.append(others)
         self._own_ticket, self._own_grant_at = ticket, now
         self._window.spend(cost)
         self._reserve.note_grant()
@@ -173,6 +178,24 @@ class Lane:
         if self._spread.longest >= limit.interval:
             left = _bucket.tokens(self.hint, limit, now)
             self._window.suppose(left, now + limit.refill_time, now)
+
+    def count_alone(self, outage: int, now: int) -> None:
+        """The store is away, for the nth time: from here on spend our share only."""
+        if outage != self._outage:
+            self._outage = outage
+            left = _bucket.tokens(self.hint, self.limit, now)
+            pace = _bucket.pace(self.hint, self.limit)
+            if self._own_ticket >= 0:
+                self._share.note(0, self.hint.granted - self._own_ticket)
+            self._share.begin(left, pace, now=now)
+
+    def spend_share(self, cost: int, now: int) -> None:
+        """Tokens were granted without the store."""
+        self._share.spend(cost, now)
+
+    def count_together(self) -> None:
+        """The store answers again."""
+        self._share.end()
 
     def unlearn_grant(self, after: State, state: State) -> None:
         """A grant was taken back: lower the hint, if it still is what that grant left."""
@@ -283,7 +306,7 @@ class Lane:
         if reserve := self._reserve.on_top_of(cost, limit.burst, now):
             by_reserve = _bucket.wait(hint, limit, now, cost + reserve)
             wait = max(wait, min(by_reserve, self._reserve.forgotten_in(now)))
-        return max(wait, self._window.wait(now, cost))
+        return max(wait, self._window.wait(now, cost), self._share.wait(now, cost))
 
     def turn_pause(self) -> int:
         """µs to leave to other processes that ask for the same tokens, after a grant of ours.

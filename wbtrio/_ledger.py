@@ -82,6 +82,7 @@ class Ledger:
         self.store = store
         self.clock = StoreClock()
         self.is_down = False
+        self._outages = 0
         self._may_count_alone = may_count_alone
 
     async def acquire(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
@@ -108,6 +109,7 @@ class Ledger:
             return None
         for lane, state in zip(lanes, states, strict=True):
             lane.learn_grant(state, cost, now)
+            lane.count_together()
         return Granted([Grant(state, now, cost) for state in states], local=False)
 
     async def narrow(self, lane: Lane, by: Narrowing) -> NarrowReply:
@@ -158,16 +160,20 @@ class Ledger:
 
     def _acquire_alone(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
         now = self.clock.now()
-        decisions = [_bucket.acquire(lane.hint, lane.limit, now, cost) for lane in lanes]
-        if any(decision.wait for decision in decisions):
+        for lane in lanes:
+            lane.count_alone(self._outages, now)
+        if any(lane.wait(now, cost) for lane in lanes):
             return None
+        decisions = [_bucket.acquire(lane.hint, lane.limit, now, cost) for lane in lanes]
         for lane, decision in zip(lanes, decisions, strict=True):
             lane.learn_grant(decision.state, cost, now)
+            lane.spend_share(cost, now)
         return Granted([Grant(decision.state, now, cost) for decision in decisions], local=True)
 
     def _note_outage(self, error: StoreError) -> None:
         if not self.is_down:
             self.is_down = True
+            self._outages += 1
             logger.warning(
                 "the store failed; this process counts alone until it is back: %s", error
             )
