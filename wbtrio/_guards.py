@@ -144,7 +144,7 @@ class Share:
         self._state = FULL
 
     def note(self, own: int, others: int) -> None:
-        """This process was granted `own` tokens, and others so many since its last grant."""
+        """`own` tokens were granted here, and so many to others since the last grant here."""
         self._own += own
         self._others += max(0, others)
         if self._own > TOKENS_REMEMBERED:
