@@ -20,6 +20,7 @@ EXIT_INTERRUPTED = 130
 
 COMMANDS = {
     "demo": "wbtrio.cli.demo:demo",
+    "doctor": "wbtrio.cli.doctor:doctor",
     "import": "wbtrio.cli.import_:import_command",
     "plan": "wbtrio.cli.plan:plan_command",
     "registry": "wbtrio.cli.registry:registry_app",
