@@ -8,10 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import anyio
 import pytest
 
+from tests.support.redis_clients import Library, open_client
 from tests.support.redis_server import RedisServer
 from wbtrio import MemoryStore, RedisStore, StoreError
 from wbtrio._bucket import FULL, Bucket, Fence, Limit, Narrowing, State
-from wbtrio.stores import AcquireRequest, RefundRequest, Store
+from wbtrio.stores import AcquireRequest, ClientStore, RefundRequest, Store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_io]
 
@@ -23,14 +24,22 @@ KEYS = [Bucket("seller", "personal", budget, LIMIT).key for budget in ("orders",
 Opener = Callable[[Callable[[], int]], AbstractAsyncContextManager[Store]]
 
 
-@pytest.fixture(params=["memory", "redis", "redis-unix"])
-def open_store(request: pytest.FixtureRequest) -> Opener:
+@pytest.fixture(params=["memory", "redis", "redis-unix", "client"])
+def open_store(
+    request: pytest.FixtureRequest, anyio_backend_name: str, redis_server: RedisServer
+) -> Opener:
     """Opens a store of each kind on a clock of the test's own."""
 
     @asynccontextmanager
     async def open_it(clock: Callable[[], int]) -> AsyncIterator[Store]:
         if request.param == "memory":
             yield MemoryStore(clock=clock)
+            return
+        if request.param == "client":
+            library: Library = "coredis" if anyio_backend_name == "trio" else "redis"
+            redis_server.reset()
+            async with open_client(library, redis_server.port) as client:
+                yield ClientStore(client, clock=clock, timeout=5)
             return
         name = "redis_url" if request.param == "redis" else "redis_unix_url"
         async with RedisStore(request.getfixturevalue(name), clock=clock, timeout=5) as store:

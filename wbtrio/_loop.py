@@ -7,13 +7,18 @@ Whatever is not on the hot path uses anyio.
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import anyio.lowlevel
 import trio
 from sniffio import thread_local as running
 
 from ._bucket import MICROSECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+Result = TypeVar("Result")
 
 
 class Berth(Protocol):
@@ -104,3 +109,31 @@ async def give_way() -> None:
         await trio.lowlevel.cancel_shielded_checkpoint()
     else:
         await asyncio.sleep(0)
+
+
+async def uninterrupted(
+    call: Callable[[], Coroutine[None, None, Result]],
+) -> tuple[Result, BaseException | None]:
+    """Complete a call whatever happens to the caller's scope.
+
+    The call has to end by itself: bound it in time.
+
+    Returns:
+        Its result; and asyncio's own cancellation if one hit the caller meanwhile, which a task
+        hears only once, so that whoever asked has to raise it.
+    """
+    if running.name == "trio":
+        with trio.CancelScope(shield=True):
+            return await call(), None
+    # A task of its own, since `task.cancel()` reaches through every shield of the caller's.
+    task = asyncio.ensure_future(call())
+    interruption: BaseException | None = None
+    with anyio.CancelScope(shield=True):
+        while not task.done():
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError as cancellation:
+                interruption = cancellation
+    if interruption is not None and (error := task.exception()) is not None:
+        raise interruption from error
+    return task.result(), interruption

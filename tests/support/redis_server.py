@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 from collections import Counter, deque
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
@@ -71,11 +71,15 @@ def _bundled_server() -> str | None:
     return None
 
 
-def free_port() -> int:
+def free_port(below: int = 65_536) -> int:
     """A TCP port of 127.0.0.1 that was free a moment ago."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return cast("int", probe.getsockname()[1])
+    with ExitStack() as probes:
+        while True:
+            probe = probes.enter_context(closing(socket.socket()))
+            probe.bind(("127.0.0.1", 0))
+            port = cast("int", probe.getsockname()[1])
+            if port < below:
+                return port
 
 
 class RedisServer:
@@ -86,12 +90,19 @@ class RedisServer:
     Args:
         config: Settings as in redis.conf, such as `{"maxmemory": "2mb", "requirepass": "x"}`.
         password: What `client` and the URLs log in with, if the configuration asks for it.
+        ports_below: The port is smaller; a cluster's node listens 10,000 ports higher too.
 
     Raises:
         ServerNotFound: No server binary is on this machine.
     """
 
-    def __init__(self, *, config: Mapping[str, str] | None = None, password: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        config: Mapping[str, str] | None = None,
+        password: str = "",
+        ports_below: int = 65_536,
+    ) -> None:
         self._binary = find_server()
         self._config = dict(config or {})
         self._login = f":{password}@" if password else ""
@@ -100,6 +111,7 @@ class RedisServer:
         self._reader: threading.Thread | None = None
         self._client: redis.Redis | None = None
         self._log: deque[str] = deque(maxlen=200)
+        self._ports_below = ports_below
         self.port = 0
 
     @property
@@ -136,7 +148,7 @@ class RedisServer:
 
     def __enter__(self) -> Self:
         for _ in range(PORT_ATTEMPTS):
-            self.port = free_port()
+            self.port = free_port(self._ports_below)
             try:
                 self.start()
             except ServerDied as died:

@@ -9,6 +9,7 @@ from ._protocol import (
     RefundRequest,
     Store,
 )
+from .clients import ClientStore, RedisClient
 from .file import FileStore
 from .memory import MemoryStore
 from .redis import RedisStore
@@ -16,10 +17,12 @@ from .redis import RedisStore
 __all__ = [
     "AcquireReply",
     "AcquireRequest",
+    "ClientStore",
     "FileStore",
     "MemoryStore",
     "NarrowReply",
     "PeekReply",
+    "RedisClient",
     "RedisStore",
     "RefundReply",
     "RefundRequest",

@@ -21,11 +21,11 @@ from ._wire import Wire, connect_tcp, connect_unix
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._scripted import Argument
+
 FIRST_BACKOFF = 0.05
 LONGEST_BACKOFF = 5.0
 STALE_AFTER = 0.5
-
-Argument = bytes | str | int
 
 
 class RedisConnection:
@@ -188,7 +188,7 @@ _ADVICE = {
     "LOADING": "The server is still loading its data.",
     "BUSY": "Another script blocks the server.",
     "MASTERDOWN": "The server lost its primary.",
-    "MOVED": "This is a cluster: use a cluster client's store.",
+    "MOVED": "This is a cluster: use ClientStore with a cluster client.",
     "CLUSTERDOWN": "The cluster is down.",
     "WRONGTYPE": "Another program uses a key of wbtrio's; give wbtrio a database of its own.",
 }
@@ -201,8 +201,8 @@ _URL_ADVICE = "Use redis://host:6379/0, rediss://... for TLS, or unix:///path?db
 _PASSING = {"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"}
 
 
-def error_of_reply(reply: Exception, peer: str) -> StoreError:
-    """The typed error for an error reply; the command did not run."""
+def error_of_reply(reply: Exception | str, peer: str) -> StoreError:
+    """The typed error for an error reply, its code in front; the command did not run."""
     text = str(reply)
     code = text.partition(" ")[0]
     kind = StoreUnavailable if code in _PASSING else StoreProtocolError
