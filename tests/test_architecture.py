@@ -30,7 +30,7 @@ LAYERS = (
     ),
     ("_loop",),
     ("stores",),
-    ("_lane", "_ledger", "_limiter", "_permit"),
+    ("_lane", "_ledger", "_limiter", "_permit", "_settling", "_store_clock"),
     ("_sending", "_transport"),
     (
         *("_ahead", "_calls", "_client", "_fan_out", "_pages", "_pagination", "_requests"),

@@ -126,7 +126,7 @@ def granted(limit: Limit, cost: int = 1) -> Grant:
 def test_a_request_that_left_late_moves_the_refill_to_when_it_arrived() -> None:
     limit = Limit(60 * SECOND, 100, 5)
     grant = granted(limit)
-    plan = plan_late_departure(limit, grant, delay=20_000, round_trip=10_000)
+    plan = plan_late_departure(limit, grant, delay=20_000, uncertainty=0, round_trip=10_000)
     assert plan is not None
     assert plan.narrowing is not None
     assert plan.reason is Reason.DEPARTED_LATE
@@ -137,7 +137,7 @@ def test_a_request_that_left_late_moves_the_refill_to_when_it_arrived() -> None:
 def test_wb_023_the_interval_of_a_slow_reply_counts_from_the_request() -> None:
     limit = Limit(60 * SECOND, 1, 1)
     grant = granted(limit)
-    plan = plan_late_departure(limit, grant, delay=200_000, round_trip=24_400_000)
+    plan = plan_late_departure(limit, grant, delay=200_000, uncertainty=0, round_trip=24_400_000)
     assert plan is not None
     assert plan.narrowing is not None
     after = narrow(grant.state, limit, 24_600_000, plan.narrowing)
@@ -146,10 +146,10 @@ def test_wb_023_the_interval_of_a_slow_reply_counts_from_the_request() -> None:
 
 def test_an_open_connection_is_no_late_departure() -> None:
     limit = Limit(60 * SECOND, 100, 5)
-    assert plan_late_departure(limit, granted(limit), delay=1_000, round_trip=10_000) is None
+    assert plan_late_departure(limit, granted(limit), 1_000, 0, 10_000) is None
 
 
 def test_a_late_departure_from_a_bucket_in_use_changes_nothing_for_wb() -> None:
     limit = Limit(60 * SECOND, 100, 5)
     second = Grant(acquire(granted(limit).state, limit, 1_000).state, 1_000, 1)
-    assert plan_late_departure(limit, second, delay=20_000, round_trip=10_000) is None
+    assert plan_late_departure(limit, second, 20_000, 0, 10_000) is None

@@ -215,7 +215,7 @@ async def test_a_crowd_of_which_many_are_cancelled_loses_no_token(redis_url: str
             tasks.cancel_scope.cancel()
         assert len(delivered) == 150
         assert await tokens_left(store, bucket) == 0
-        assert not limiter._lanes[bucket.key].queue
+        assert not limiter._ledger.lanes[bucket.key].queue
 
 
 async def test_asyncio_s_cancellation_is_not_lost_with_the_store(

@@ -201,7 +201,7 @@ def test_whatever_replies_refunds_and_rivals_do_all_are_served_in_turn_within_th
                     which = number % processes
                     tasks.start_soon(serve, limiters[which], bucket, caller, grants[which])
         ended_in_time = not scope.cancelled_caught
-        assert all(not lane.queue for one in limiters for lane in one._lanes.values())
+        assert all(not lane.queue for one in limiters for lane in one._ledger.lanes.values())
 
     run(loop, traffic)
     assert ended_in_time

@@ -519,3 +519,42 @@ async def test_a_hold_without_end_in_sight_lets_the_patient_wait() -> None:
     await permit.settle(429, says(0, retry=86_367, reset=86_367, limit=1))
     permit = await limiter.acquire(TEN, max_wait=math.inf)
     assert permit.waited == 86_367
+
+
+async def test_a_grant_that_was_told_late_counts_as_sent_late() -> None:
+    store = WatchedStore(latency=0.1)
+    limiter = WbRateLimiter(store)
+    permit = await limiter.acquire(TEN)
+    permit.mark_sent()
+    store.latency = 0
+    await anyio.sleep(0.1)
+    await limiter.acquire(a_bucket("prices"))
+    settlement = await permit.settle(200, says(9))
+    assert settlement.reason is Reason.DEPARTED_LATE
+    (state,) = (await store.peek([TEN.key])).states
+    # Granted at 0.1 s; on its way from 0.2 to 0.3 s.
+    assert state.full_at == 300_000 + TEN.limit.interval
+
+
+async def test_a_lost_reply_may_be_to_a_request_that_began_the_refill_as_late_as_now() -> None:
+    store = WatchedStore()
+    limiter = WbRateLimiter(store)
+    async with await limiter.acquire(TEN) as permit:
+        await anyio.sleep(0.2)
+        permit.mark_sent()
+        await anyio.sleep(0.1)
+    (state,) = (await store.peek([TEN.key])).states
+    assert state.full_at == 300_000 + TEN.limit.interval
+    assert await permit.refund() is False
+    await permit.lose()
+    assert (store.calls["narrow"], store.calls["refund"]) == (1, 0)
+
+
+async def test_a_lost_reply_to_a_request_that_left_at_once_takes_no_store_call() -> None:
+    store = WatchedStore()
+    permit = await WbRateLimiter(store).acquire(TEN)
+    permit.mark_sent()
+    await anyio.sleep(5)
+    await permit.lose()
+    assert store.calls["narrow"] == 0
+    assert await tokens_left(store, TEN) == 10

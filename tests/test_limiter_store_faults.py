@@ -178,7 +178,7 @@ async def test_an_error_of_one_waiter_leaves_the_lane_to_the_next() -> None:
         await anyio.sleep(1.5)
         store.fault = None
     assert [name for name, _ in ended].count("served") < 3
-    assert not limiter._lanes[TEN.key].queue
+    assert not limiter._ledger.lanes[TEN.key].queue
     assert (await limiter.acquire(TEN)).waited <= 2
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.cancellation import cancel_at_every_checkpoint
 from tests.support.network import Network
-from wbtrio import RateLimitTransport, Sending, WbRateLimiter
+from wbtrio import MemoryStore, RateLimitTransport, Sending, WbRateLimiter
 from wbtrio._sending import SendWatch
 from wbtrio.simulator import WbSimulator, make_token
 from wbtrio.simulator.serve import serve
@@ -107,6 +107,17 @@ async def test_a_request_cancelled_before_it_was_sent_costs_nothing(
         await ask(transport, sending)
     assert (sending.sent, network.requests) == (sent, int(sent))
     assert limiter.statistics().total.refunded == (not sent)
+
+
+async def test_a_request_cancelled_under_way_moves_the_refill_to_when_it_may_have_arrived() -> None:
+    store = MemoryStore()
+    network = Network(connect=0.1, reply=0.1)
+    transport = RateLimitTransport(network.transport(), limiter=WbRateLimiter(store))
+    started = (await store.peek([])).now
+    with anyio.move_on_after(0.15):
+        await ask(transport)
+    (state,) = (await store.peek([KEY])).states
+    assert state.full_at == started + 150_000 + 200_000
 
 
 async def test_cancelled_anywhere_no_token_is_lost_or_spent_twice_and_no_place_stays_taken() -> (

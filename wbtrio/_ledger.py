@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -11,48 +10,18 @@ import anyio.lowlevel
 
 from . import _bucket
 from ._errors import StoreError
-from ._lane import Lane
+from ._lane import Cause, Lane
 from ._loop import loop_clock
 from ._reconcile import Grant
+from ._store_clock import StoreClock
 from .stores import AcquireRequest, NarrowReply, RefundRequest, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._bucket import Narrowing
+    from ._bucket import Bucket, Narrowing
 
 logger = logging.getLogger("wbtrio")
-
-FRESH_FOR = 100_000
-"""µs that an observation of the store's clock is taken for fresh."""
-
-
-class StoreClock:
-    """The store's clock, estimated between two of its replies.
-
-    The estimate never runs ahead of the store: whoever waits until it reaches a moment finds
-    that the store has reached it too.
-    """
-
-    def __init__(self) -> None:
-        self._offset: int | None = None
-        self._measured = -FRESH_FOR
-        self._latest = 0
-
-    def observe(self, store_now: int) -> None:
-        """Take note of a reply that has just arrived; one in a hundred milliseconds is measured."""
-        self._latest = store_now
-        if self._offset is None or not 0 <= store_now - self._measured < FRESH_FOR:
-            self._measured = store_now
-            self._offset = store_now - loop_clock()
-
-    def now(self) -> int:
-        """µs of the store's clock; before its first reply, of the wall clock."""
-        now = loop_clock()
-        if self._offset is None:
-            self._offset = time.time_ns() // 1000 - now
-        # What the store said last has passed, whatever the offset says.
-        return max(now + self._offset, self._latest)
 
 
 class Granted(NamedTuple):
@@ -81,9 +50,24 @@ class Ledger:
     def __init__(self, store: Store, *, may_count_alone: bool) -> None:
         self.store = store
         self.clock = StoreClock()
+        self.lanes: dict[str, Lane] = {}
         self.is_down = False
         self._outages = 0
         self._may_count_alone = may_count_alone
+
+    def lane(self, bucket: Bucket) -> Lane:
+        """The bucket's lane, made when it is first asked for."""
+        key = bucket.key
+        lane = self.lanes.get(key)
+        if lane is None:
+            lane = self.lanes[key] = Lane(bucket)
+        elif lane.bucket is not bucket:
+            lane.bucket = bucket
+        return lane
+
+    def cause(self, lane: Lane) -> Cause:
+        """Why the lane's bucket would refuse now."""
+        return Cause.STORE_DOWN if self.is_down else lane.cause(self.clock.now())
 
     async def acquire(self, lanes: Sequence[Lane], cost: int) -> Granted | None:
         """Take `cost` from every lane's bucket, or nothing; None: refused, and hints say why.
@@ -94,6 +78,7 @@ class Ledger:
         requests = [AcquireRequest(lane.key, lane.limit, cost, lane.hint) for lane in lanes]
         statistics = lanes[0].statistics
         statistics.store_calls += 1
+        asked_at = loop_clock()
         try:
             granted, now, states = await self.store.acquire(requests)
         except StoreError as error:
@@ -102,7 +87,7 @@ class Ledger:
             if not self._may_count_alone:
                 raise
             return self._acquire_alone(lanes, cost)
-        self._note_reply(now)
+        self._note_reply(now, asked_at)
         if not granted:
             for lane, state in zip(lanes, states, strict=True):
                 lane.learn(state)
@@ -116,6 +101,7 @@ class Ledger:
         """Narrow a lane's bucket; with the store failing, in this process's memory."""
         limit = lane.limit
         lane.statistics.store_calls += 1
+        asked_at = loop_clock()
         try:
             reply = await self.store.narrow(lane.key, limit, by, lane.hint)
         except StoreError as error:
@@ -126,7 +112,7 @@ class Ledger:
             # Only asyncio's own cancellation gets here. The news outlives who brought it.
             lane.learn(_bucket.narrow(lane.hint, limit, self.clock.now(), by))
             raise
-        self._note_reply(reply.now)
+        self._note_reply(reply.now, asked_at)
         return reply
 
     async def refund(self, lanes: Sequence[Lane], granted: Granted) -> bool:
@@ -143,6 +129,7 @@ class Ledger:
             await anyio.lowlevel.cancel_shielded_checkpoint()
             return refunded
         lanes[0].statistics.store_calls += 1
+        asked_at = loop_clock()
         try:
             now, refunded, states = await self.store.refund(requests)
         except StoreError as error:
@@ -153,7 +140,7 @@ class Ledger:
             # hints that still held the grant would spend it anew.
             _unlearn(lanes, requests)
             raise
-        self._note_reply(now)
+        self._note_reply(now, asked_at)
         for lane, one, state in zip(lanes, requests, states, strict=True):
             lane.unlearn_grant(one.after, state)
         return refunded
@@ -178,8 +165,8 @@ class Ledger:
                 "the store failed; this process counts alone until it is back: %s", error
             )
 
-    def _note_reply(self, store_now: int) -> None:
-        self.clock.observe(store_now)
+    def _note_reply(self, store_now: int, asked_at: int) -> None:
+        self.clock.observe(store_now, asked_at)
         if self.is_down:
             self.is_down = False
             logger.warning("the store is back; what was counted meanwhile merges into it")

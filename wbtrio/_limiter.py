@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 
 from . import _bucket
-from ._bucket import MICROSECONDS, Bucket, Narrowing
+from ._bucket import MICROSECONDS, Bucket
 from ._errors import CallerError, CostExceedsBurst, RateLimited
 from ._headers import Observation, parse_observed_rate_limit
 from ._lane import Cause, Lane, Waiter
@@ -20,13 +20,8 @@ from ._loop import checkpoint_if_cancelled, loop_clock
 from ._permit import Permit, Settlement
 from ._reconcile import (
     ExhaustedHold,
-    Grant,
-    Plan,
-    plan_late_departure,
-    plan_penalty,
-    plan_reconciliation,
-    refills_late,
 )
+from ._settling import Settling
 from ._statistics import LimiterStatistics
 from .stores import MemoryStore, PeekReply, Store
 
@@ -63,11 +58,10 @@ class WbRateLimiter:
             MemoryStore() if store is None else store, may_count_alone=on_store_error == "local"
         )
         self._max_wait = max_wait
-        self._exhausted_hold: ExhaustedHold = exhausted_hold
-        self._lanes: dict[str, Lane] = {}
+        self._settling = Settling(self._ledger, exhausted_hold)
 
     def __repr__(self) -> str:
-        return f"<WbRateLimiter on {self._ledger.store!r}: {len(self._lanes)} buckets>"
+        return f"<WbRateLimiter on {self._ledger.store!r}: {len(self._ledger.lanes)} buckets>"
 
     async def acquire(
         self,
@@ -101,7 +95,7 @@ class WbRateLimiter:
             if not 1 <= cost <= one.limit.burst:
                 raise CostExceedsBurst(bucket=one.key, cost=cost, burst=one.limit.burst)
         await checkpoint_if_cancelled()
-        lanes = [self._lane(one) for one in buckets]
+        lanes = [self._ledger.lane(one) for one in buckets]
         for lane in lanes[1:]:
             lane.dependents.add(lanes[0])
         started = loop_clock()
@@ -120,7 +114,7 @@ class WbRateLimiter:
         for lane in lanes:
             lane.statistics.granted += 1
         return Permit(
-            self,
+            self._settling,
             buckets,
             granted,
             granted_at,
@@ -144,7 +138,7 @@ class WbRateLimiter:
             StoreError: The store failed.
         """
         reply = await self._ledger.store.peek([bucket.key for bucket in buckets])
-        known = [self._lane(bucket).hint for bucket in buckets]
+        known = [self._ledger.lane(bucket).hint for bucket in buckets]
         merged = map(_bucket.merge, reply.states, known)
         return PeekReply(reply.now, tuple(merged))
 
@@ -158,7 +152,7 @@ class WbRateLimiter:
         observation = (
             headers if isinstance(headers, Observation) else parse_observed_rate_limit(headers)
         )
-        return await self.settle_reply(bucket, observation, refused=False)
+        return await self._settling.settle_reply(bucket, observation, refused=False)
 
     async def penalize(self, bucket: Bucket, retry_after: float) -> Settlement:
         """Hold a bucket for at least this many seconds after a 429; never shortens a hold.
@@ -167,79 +161,13 @@ class WbRateLimiter:
         Never raises for a fault of the store.
         """
         observation = Observation(retry=max(0, math.ceil(retry_after * MICROSECONDS)))
-        return await self.settle_reply(bucket, observation, refused=True)
+        return await self._settling.settle_reply(bucket, observation, refused=True)
 
     def statistics(self) -> LimiterStatistics:
         """A snapshot of what was counted so far, per bucket."""
         return LimiterStatistics(
-            {key: copy.copy(lane.statistics) for key, lane in self._lanes.items()}
+            {key: copy.copy(lane.statistics) for key, lane in self._ledger.lanes.items()}
         )
-
-    async def settle_reply(
-        self,
-        bucket: Bucket,
-        observation: Observation,
-        *,
-        refused: bool,
-        grant: Grant | None = None,
-        charge: int = 0,
-        error_cost: int = 1,
-        delay: int = 0,
-        round_trip: int = 0,
-    ) -> Settlement:
-        """Narrow a bucket to one reply; `Permit.settle` and `reconcile` come down to this.
-
-        Args:
-            bucket: The bucket.
-            observation: What the reply says of WB's counter.
-            refused: Whether it is a refusal by WB's limiter, a 429.
-            grant: The grant that it answers, where known.
-            charge: Tokens to take beyond the request itself.
-            error_cost: Requests that WB counts for a 4XX of the operation.
-            delay: µs from the grant until the request left.
-            round_trip: µs from then until the reply.
-        """
-        lane = self._lane(bucket)
-        lane.statistics.settled += 1
-        if grant is not None:
-            lane.learn_round_trip(round_trip)
-        self._log_drift(lane, observation)
-        if refused:
-            plan = self._plan_penalty(lane, observation, grant, error_cost)
-            lane.statistics.penalized += 1
-        else:
-            plan = self._plan_reconciliation(lane, observation, grant, charge)
-            if plan.narrowing is None and grant is not None:
-                pace = _bucket.pace(grant.state, bucket.limit)
-                plan = plan_late_departure(pace, grant, delay, round_trip) or plan
-        if plan.narrowing is None:
-            lane.statistics.skipped += 1
-            await anyio.lowlevel.checkpoint()
-            return self._settlement(lane, plan, store_called=False)
-        if not refused:
-            lane.statistics.narrowed += 1
-        self._log_slowdown(lane, plan.narrowing)
-        reply = await self._ledger.narrow(lane, plan.narrowing)
-        remaining = 0 if refused else observation.remaining or 0
-        lane.learn_narrowing(reply, plan, remaining, grant)
-        return self._settlement(lane, plan, store_called=True)
-
-    async def refund_grants(self, buckets: tuple[Bucket, ...], granted: Granted) -> bool:
-        """Give unsent tokens back; `Permit.refund` comes down to this."""
-        lanes = [self._lane(bucket) for bucket in buckets]
-        refunded = await self._ledger.refund(lanes, granted)
-        for lane in lanes:
-            lane.statistics.refunded += refunded
-        return refunded
-
-    def _lane(self, bucket: Bucket) -> Lane:
-        key = bucket.key
-        lane = self._lanes.get(key)
-        if lane is None:
-            lane = self._lanes[key] = Lane(bucket)
-        elif lane.bucket is not bucket:
-            lane.bucket = bucket
-        return lane
 
     def _patience(self, now: int, max_wait: float | None, *, fail_fast: bool) -> int | None:
         patience = self._max_wait if max_wait is None else max_wait
@@ -256,12 +184,12 @@ class WbRateLimiter:
         cause: Cause | None = None
         while True:
             if queue[0] is not waiter and not self._is_enough_for_all(lanes, waiter):
-                cause = self._cause(lanes[0])
+                cause = self._ledger.cause(lanes[0])
                 await waiter.sleep(self._patience_in_queue(lanes, waiter))
                 continue
             wait, lane = self._longest_wait(lanes, waiter.cost)
             if wait:
-                cause = self._cause(lane)
+                cause = self._ledger.cause(lane)
                 self._give_up_if_too_long(lane, wait, cause, waiter)
                 until = loop_clock() + wait + lane.turn_pause()
                 if waiter.give_up_at is not None:
@@ -297,7 +225,7 @@ class WbRateLimiter:
             return None
         cost = lanes[0].cost_up_to(waiter)
         wait, lane = self._longest_wait(lanes, cost, of_several=True)
-        self._give_up_if_too_long(lane, wait, self._cause(lane), waiter)
+        self._give_up_if_too_long(lane, wait, self._ledger.cause(lane), waiter)
         # With tokens enough for all before it, only their store calls are to be waited for.
         return waiter.give_up_at if wait else None
 
@@ -316,79 +244,6 @@ class WbRateLimiter:
             cause=cause,
             account=lane.bucket.account,
         )
-
-    def _cause(self, lane: Lane) -> Cause:
-        if self._ledger.is_down:
-            return Cause.STORE_DOWN
-        return lane.cause(self._ledger.clock.now())
-
-    def _plan_reconciliation(
-        self, lane: Lane, observation: Observation, grant: Grant | None, charge: int
-    ) -> Plan:
-        lane.forget_blind_refusals()
-        later = 0 if grant is None else max(0, lane.hint.granted - grant.state.granted)
-        pace = _bucket.pace(lane.hint if grant is None else grant.state, lane.bucket.limit)
-        if refills_late(observation, pace):
-            lane.learn_late_refill(observation, self._ledger.clock.now(), later)
-        return plan_reconciliation(
-            observation,
-            pace,
-            grant=grant,
-            charge=charge,
-            later=later,
-            exhausted_hold=self._exhausted_hold,
-        )
-
-    def _plan_penalty(
-        self, lane: Lane, observation: Observation, grant: Grant | None, error_cost: int
-    ) -> Plan:
-        blind, now = 0, self._ledger.clock.now()
-        if observation.retry_or_reset is None:
-            blind = lane.count_blind_refusal(now if grant is None else grant.granted_at, now)
-        return plan_penalty(
-            observation,
-            lane.bucket.limit,
-            grant=grant,
-            blind_refusals=blind,
-            error_cost=error_cost if lane.may_be_in_debt(now) else 1,
-            exhausted_hold=self._exhausted_hold,
-        )
-
-    def _settlement(self, lane: Lane, plan: Plan, *, store_called: bool) -> Settlement:
-        wait = lane.wait(self._ledger.clock.now(), 1)
-        return Settlement(
-            reason=plan.reason,
-            store_called=store_called,
-            retry_after=wait / MICROSECONDS,
-            cause=self._cause(lane) if wait else None,
-        )
-
-    def _log_slowdown(self, lane: Lane, by: Narrowing) -> None:
-        if not by.slow_interval:
-            return
-        lane.statistics.slowed += 1
-        if by.slow_interval > lane.hint.slow_interval:
-            limit = lane.bucket.limit
-            logger.warning(
-                "calibration: WB refills %s once in %.3f s, burst %d; the registry says %.3f s,"
-                " burst %d. Going by WB for %.0f h; correct the registry or the token's kind.",
-                lane.key,
-                by.slow_interval / MICROSECONDS,
-                limit.burst - by.burst_cut,
-                limit.interval / MICROSECONDS,
-                limit.burst,
-                by.slow_for / (3600 * MICROSECONDS),
-            )
-
-    def _log_drift(self, lane: Lane, observation: Observation) -> None:
-        burst = lane.bucket.limit.burst
-        if observation.limit not in {None, burst} and lane.may_log_drift():
-            logger.debug(
-                "calibration: WB states a burst of %d for %s, the registry says %d",
-                observation.limit,
-                lane.key,
-                burst,
-            )
 
 
 def _check_together(buckets: tuple[Bucket, ...]) -> None:

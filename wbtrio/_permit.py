@@ -49,10 +49,16 @@ class Settler(Protocol):
         grant: Grant | None = None,
         charge: int = 0,
         error_cost: int = 1,
-        delay: int = 0,
+        sent_at: int = 0,
         round_trip: int = 0,
     ) -> Settlement:
         """Narrow the bucket to a reply."""
+        ...
+
+    async def settle_lost(
+        self, bucket: Bucket, grant: Grant, *, sent_at: int, round_trip: int
+    ) -> None:
+        """Narrow the bucket by a request whose reply is lost."""
         ...
 
     async def refund_grants(self, buckets: tuple[Bucket, ...], granted: Granted) -> bool:
@@ -63,7 +69,8 @@ class Settler(Protocol):
 class Permit:
     """Leave to send exactly one request; then settle it, or refund it if it was never sent.
 
-    As a context manager it refunds itself when left neither sent nor settled:
+    As a context manager it refunds itself when left neither sent nor settled, and counts as lost
+    when left sent but not settled:
 
         async with await limiter.acquire(bucket) as permit:
             permit.mark_sent()
@@ -80,7 +87,6 @@ class Permit:
     __slots__ = (
         "_error_cost",
         "_granted",
-        "_granted_at",
         "_sent",
         "_sent_at",
         "_settled",
@@ -111,7 +117,7 @@ class Permit:
         self._error_cost = error_cost
         self._sent = False
         self._settled = False
-        self._granted_at = self._sent_at = granted_at
+        self._sent_at = granted_at
 
     def __repr__(self) -> str:
         return f"<Permit: {self.cost} of {self.buckets[0].key}>"
@@ -125,9 +131,9 @@ class Permit:
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if not self._sent and not self._settled:
+        if not self._settled:
             with anyio.CancelScope(shield=True):
-                await self.refund()
+                await (self.lose() if self._sent else self.refund())
 
     def mark_sent(self) -> None:
         """The request is about to leave: from here on its tokens are spent.
@@ -163,7 +169,25 @@ class Permit:
             grant=self._granted.grants[0],
             charge=charge,
             error_cost=self._error_cost,
-            delay=self._sent_at - self._granted_at,
+            sent_at=self._sent_at,
+            round_trip=loop_clock() - self._sent_at,
+        )
+
+    async def lose(self) -> None:
+        """Tell that the request left and that its reply will never be seen.
+
+        Its tokens stay spent. Where it left long after its grant, and the bucket was full then, WB
+        may have begun to refill as late as now, and the bucket follows; that takes a store call.
+        Never raises for a fault of the store; does nothing for a permit settled or refunded before.
+        """
+        if self._settled:
+            await anyio.lowlevel.checkpoint()
+            return
+        self._sent = self._settled = True
+        await self._settler.settle_lost(
+            self.buckets[0],
+            self._granted.grants[0],
+            sent_at=self._sent_at,
             round_trip=loop_clock() - self._sent_at,
         )
 

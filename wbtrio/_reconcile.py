@@ -149,7 +149,9 @@ def plan_penalty(
     return Plan(narrowing, Reason.PENALIZED)
 
 
-def plan_late_departure(limit: Limit, grant: Grant, delay: int, round_trip: int) -> Plan | None:
+def plan_late_departure(
+    limit: Limit, grant: Grant, delay: int, uncertainty: int, round_trip: int
+) -> Plan | None:
     """What a request takes away that left long after its grant; None: nothing.
 
     Our bucket begins to refill with the first grant after it was full, WB's when that request
@@ -159,9 +161,10 @@ def plan_late_departure(limit: Limit, grant: Grant, delay: int, round_trip: int)
     Args:
         limit: The limit that the bucket goes by.
         grant: The grant.
-        delay: µs from the grant until the request left.
-        round_trip: µs from then until the reply; on the way there it spent a quarter second at
-            most, the rest went into the reply (field case WB-023).
+        delay: µs from the grant until the request left, at least.
+        uncertainty: µs by which it may have been more, as far as the store's clock is known.
+        round_trip: µs from then until the reply, or until it was given up; on the way there it
+            spent a quarter second at most, the rest went into the reply (field case WB-023).
     """
     was_full = grant.state.full_at == grant.granted_at + grant.cost * limit.interval
     if delay < LATE_DEPARTURE or not was_full:
@@ -170,7 +173,7 @@ def plan_late_departure(limit: Limit, grant: Grant, delay: int, round_trip: int)
     if limit.burst == 1:
         full_in = max(0, limit.interval - (round_trip - way_there))
         return Plan(Narrowing(full_in=full_in), Reason.DEPARTED_LATE)
-    fence = Fence(grant.state.granted, grant.granted_at + delay + way_there)
+    fence = Fence(grant.state.granted, grant.granted_at + delay + uncertainty + way_there)
     narrowing = Narrowing(remaining=limit.burst - grant.cost, fence=fence)
     return Plan(narrowing, Reason.DEPARTED_LATE)
 

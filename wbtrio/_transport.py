@@ -234,9 +234,8 @@ class RateLimitTransport(httpx.AsyncBaseTransport):
                 raise
         except BaseException as failure:
             sending.sent = watch is not None and watch.may_have_sent(failure)
-            if not sending.sent:
-                with anyio.CancelScope(shield=True):
-                    await permit.refund()
+            with anyio.CancelScope(shield=True):
+                await (permit.lose() if sending.sent else permit.refund())
             raise
         if response.is_closed:
             slot.release()

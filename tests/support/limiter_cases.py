@@ -33,7 +33,7 @@ class Case:
         for _ in range(max(0, left)):
             await self.limiter.acquire_nowait(self.bucket)
         assert await tokens_left(self.store, self.bucket) == min(left, 0)
-        lane = self.limiter._lanes[self.bucket.key]
+        lane = self.limiter._ledger.lanes[self.bucket.key]
         assert not lane.queue
         assert lane.hint.full_at == (await self.store.peek([self.bucket.key])).states[0].full_at
 
