@@ -20,6 +20,7 @@ from wbtrio import (
     RateLimited,
     WbRateLimiter,
 )
+from wbtrio._lane import Waiter
 
 pytestmark = pytest.mark.anyio
 
@@ -259,6 +260,34 @@ async def test_acquire_nowait_does_not_overtake_who_waits() -> None:
         with pytest.raises(RateLimited) as caught:
             await limiter.acquire_nowait(bucket)
         assert caught.value.retry_after == 2
+
+
+async def test_who_may_not_wait_stands_still_behind_one_who_lets_uneven_travel_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limiter, bucket = WbRateLimiter(), a_bucket(interval=0.1, burst=3)
+    await drain(limiter, bucket)
+    for round_trip in (0, SECOND // 5):
+        limiter._ledger.lane(bucket).learn_round_trip(round_trip)
+    looks, sleep = 0, Waiter.sleep
+
+    async def counted(self: Waiter, until: int | None) -> None:
+        nonlocal looks
+        looks += 1
+        await sleep(self, until)
+
+    monkeypatch.setattr(Waiter, "sleep", counted)
+    await anyio.sleep(0.15)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(limiter.acquire, bucket)
+        await anyio.sleep(0.1)
+        tasks.start_soon(limiter.acquire_nowait, bucket)
+        await let_all_run()
+        still = looks
+        if looks > 2:
+            tasks.cancel_scope.cancel()
+    assert still == 2
+    assert anyio.current_time() == pytest.approx(0.4)
 
 
 async def test_a_hold_of_hours_refuses_the_impatient_anywhere_in_the_queue_at_once() -> None:

@@ -227,7 +227,7 @@ class WbRateLimiter:
         wait, lane = self._longest_wait(lanes, cost, of_several=True)
         self._give_up_if_too_long(lane, wait, self._ledger.cause(lane), waiter)
         # With tokens enough for all before it, only their store calls are to be waited for.
-        return waiter.give_up_at if wait else None
+        return waiter.give_up_at + lane.spread if wait else None
 
     def _give_up_if_too_long(self, lane: Lane, wait: int, cause: Cause, waiter: Waiter) -> None:
         if waiter.give_up_at is None:
