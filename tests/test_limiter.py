@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import anyio
@@ -561,3 +562,29 @@ async def test_buckets_that_cannot_go_together_are_refused_before_anything_is_as
     with pytest.raises(CallerError, match="named twice"):
         await limiter.acquire(bucket, bucket)
     assert not store.calls
+
+
+@pytest.mark.parametrize("processes", [4, 16])
+async def test_processes_that_share_a_slow_budget_seldom_ask_in_vain_and_none_starves(
+    processes: int,
+) -> None:
+    shared, bucket = MemoryStore(), a_bucket(interval=0.2, burst=20)
+    # None is as near to the store as another: who always asks first would get all.
+    stores = [WatchedStore(shared, latency=(10 + 3 * n) / 10_000) for n in range(processes)]
+    served: Counter[int] = Counter()
+
+    async def work(process: int, limiter: WbRateLimiter) -> None:
+        while True:
+            await limiter.acquire(bucket)
+            served[process] += 1
+
+    with anyio.move_on_after(300):
+        async with anyio.create_task_group() as tasks:
+            for process, store in enumerate(stores):
+                limiter = WbRateLimiter(store)
+                for _ in range(2):
+                    tasks.start_soon(work, process, limiter)
+    grants = served.total()
+    assert grants >= 0.99 * (20 + 300 / 0.2)
+    assert sum(store.calls["acquire"] for store in stores) <= 2.5 * grants
+    assert min(served.values()) >= 0.3 * grants / processes
